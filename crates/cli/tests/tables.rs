@@ -75,7 +75,7 @@ fn others_read_types_and_counts(place: &Place, visits: &[Value]) {
          'joined': q('select count(*) from captures c join visits v using (visit_id) where c.url = v.url \\\n\
            and c.warc_record_offset = v.warc_record_offset and c.fetch_time = v.fetch_time')[0][0],\n\
          'languages': q(\"select distinct content_languages from captures where content_languages is not null\"),\n\
-         'times': [str(t) for t, in q('select fetch_time from visits order by visit_id')],\n\
+         'times': [t for t, in q('select fetch_time::varchar from visits order by visit_id')],\n\
          'missing': q('select count(*) from captures where url_surtkey is null or content_mime_type is null \\\n\
            or fetch_status is null or warc_filename is null')[0][0],\n\
          'unknown': q('select count(*) from links where to_url not in (select url from pages)')[0][0],\n\
@@ -142,7 +142,10 @@ os.chdir(sys.argv[1])
 db = duckdb.connect()
 views, *questions = json.load(open('questions.json'))
 db.execute(views)
-print(json.dumps([len(db.execute(sql).fetchall()) for sql in questions]))";
+def rows(sql):
+    db.execute('create or replace table answer as ' + sql)
+    return db.execute('select count(*) from answer').fetchall()[0][0]
+print(json.dumps([rows(sql) for sql in questions]))";
     let said = python(program, place.path());
     if said.is_empty() {
         return;
@@ -230,7 +233,7 @@ fn tables_equal_new_ones(place: &Place) {
          os.chdir(sys.argv[1])\n\
          def ids(dir): return duckdb.sql(f\"select visit_id, url, crawl, warc_record_offset from read_parquet('{dir}\
          /captures/**/*.parquet', hive_partitioning = true) order by 1\").fetchall()\n\
-         def visits(dir): return duckdb.sql(f\"select * from '{dir}/visits/*.parquet' order by 1\").fetchall()\n\
+         def visits(dir): return duckdb.sql(f\"select * replace (epoch_ms(fetch_time) as fetch_time) from '{dir}/visits/*.parquet' order by 1\").fetchall()\n\
          assert len(ids('tables')) == len(set(ids('tables'))), 'no capture twice'\n\
          assert ids('tables') == ids('once'), (len(ids('tables')), len(ids('once')))\n\
          strip = lambda rows: [row[:10] for row in rows]\n\

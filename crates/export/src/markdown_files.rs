@@ -47,7 +47,7 @@ pub struct MarkdownFiles {
 }
 
 impl MarkdownFiles {
-    /// Goes on with the folder at `dir`, or begins it. `what` tells what is exported.
+    /// Resumes the folder at `dir`, or begins it. `what` tells what is exported.
     pub fn open(dir: &Path, what: &str, overwrite: bool) -> Result<Self, ExportError> {
         fs::create_dir_all(dir).map_err(ExportError::io("create", dir))?;
         let shown = dir.display();

@@ -1,4 +1,4 @@
-//! How does a crawl become tables? What follows the log goes on where it ended; the others show the present.
+//! How does a crawl become tables? What follows the log resumes where it ended; the others show the present.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -131,7 +131,7 @@ impl Export<'_> {
             if finished && args.follow { self.renew_present() } else { Ok(()) }
         });
         match read {
-            // What was not written yet is left out where the export goes on.
+            // What was not written yet comes when the export is resumed.
             Err(error) if exit::code_of(&error) != exit::INTERRUPTED => Err(error),
             read => {
                 if let Some(captures) = tables.captures {
