@@ -18,7 +18,8 @@ const HOSTS: u32 = 4;
 
 /// A crawl with redirects, duplicates and pages that were visited again.
 pub(crate) fn crawl() -> (Web, Place) {
-    let shares = PageShares { duplicate: 0.2, ..WorldConfig::calm().page_shares };
+    let calm = WorldConfig::calm().page_shares;
+    let shares = PageShares { duplicate: 0.2, broken_link: 0.3, ..calm };
     let world = WorldConfig { hosts: HOSTS, pages: 12, page_shares: shares, ..WorldConfig::calm() };
     let (web, place) = (Web::serve(world), Place::new());
     let flags = format!("--delay 5ms --recrawl 1s -s archive.roll=60kB {}", web.flags());
