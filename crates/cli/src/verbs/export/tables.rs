@@ -80,9 +80,9 @@ impl Export<'_> {
 
     /// Only what such an export writes is removed.
     fn remove_old(&self) -> anyhow::Result<()> {
-        for dir in ["captures", "visits"] {
+        for (table, dir) in [(Table::Captures, "captures"), (Table::Visits, "visits")] {
             let dir = self.args.out.join(dir);
-            if dir.exists() {
+            if self.wants(table) && dir.exists() {
                 std::fs::remove_dir_all(&dir).map_err(|error| {
                     let message = format!("cannot remove {}: {error}", dir.display());
                     Failure { code: exit::UNEXPECTED, message }
