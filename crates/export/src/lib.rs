@@ -33,5 +33,5 @@ pub use filter::{Field, Filter, FilterError, Kind, Value};
 pub use growing_file::GrowingFile;
 pub use page_text::{PageText, page_text};
 pub use sitemap::Sitemap;
-pub use wacz::{Wacz, WaczContents, WaczSettings};
+pub use wacz::{SortedLines, Wacz, WaczContents, WaczSettings};
 pub use warc::WarcCopier;

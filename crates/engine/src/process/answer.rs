@@ -18,6 +18,7 @@ use crate::frontier::Lease;
 use crate::links::LinkReader;
 use crate::nature::{self, Nature};
 use crate::novelty::Read;
+use crate::walk::Seen;
 
 /// A body with its content codings undone.
 pub(crate) fn unpack<'a>(
@@ -151,6 +152,19 @@ pub(super) fn is_gone(status: u16, row: &PageRow) -> bool {
         410 => true,
         404 => !row.held() || before == Some(404),
         _ => false,
+    }
+}
+
+/// What others found of a page's content, as far as what identifies it tells.
+pub(super) fn change_seen(seen: &Seen, past: Option<&Past>, row: &PageRow) -> Change {
+    let held = past.and_then(Past::whole_digest);
+    match (seen.outcome, seen.content) {
+        (Outcome::Ok | Outcome::Redirect, _) if held.is_none() => Change::New,
+        (Outcome::Ok | Outcome::Redirect, Some((found, _))) if held == Some(found) => Change::Same,
+        (Outcome::Ok | Outcome::Redirect, Some(_)) => Change::Changed,
+        (Outcome::NotModified, _) if held.is_some() => Change::Same,
+        (Outcome::ClientError, _) if is_gone(seen.status, row) => Change::Gone,
+        _ => Change::Failed,
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Processed {
     /// True when it cannot be told whether this is the page itself before its host was asked for
     /// something that cannot exist.
     pub is_in_doubt: bool,
+    /// True when others asked: that says nothing of when the host may be asked by us.
+    pub is_imported: bool,
     /// How the host answers for what does not exist, where that was asked.
     pub soft_404_profile: Option<Soft404Profile>,
     /// True when the host, not the page, was the trouble.
