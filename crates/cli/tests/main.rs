@@ -16,6 +16,7 @@ mod export;
 mod failing_disk;
 mod formats;
 mod hostile;
+mod import;
 mod inputs;
 mod instead;
 mod kill;

@@ -17,6 +17,7 @@ use evercrawl_extract::{
     charset, decode, sniff,
 };
 use evercrawl_fetch::{ConnectTo, Network, Request};
+use evercrawl_import::{Kind, kind_of, scan_bytes};
 use evercrawl_lab::synthetic::WorldSpec;
 use evercrawl_lab::table::{Columns, DataTable, NumberRange};
 use evercrawl_lab::{microsoft, recorded};
@@ -45,6 +46,28 @@ pub struct Target {
 
 /// All of them.
 pub const TARGETS: &[Target] = &[
+    Target {
+        name: "import_list",
+        examples: &[
+            b"url,tag,every\nhttp://a.test/,\"x, y\",6h\nhttp://b.test/,,often\n",
+            b"name: A\nurl: 'http://a.test/'\nfilter:\n  - css: main\n---\ncommand: ls\n",
+            b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>F</H3><DL><DT><A HREF='http://a.test/' TAGS='x'>A</A></DL>",
+            b"<opml><body><outline text='F'><outline xmlUrl='http://a.test/f'/></outline></body></opml>",
+            b"test,a)/ 20200101000000 {\"url\":\"http://a.test/\",\"status\":\"200\",\"digest\":\"sha1:AAAA\"}\n",
+            b"2010-08-31T21:04:35.110Z 200 1 http://a.test/ L - text/html #1 20100831210434987+1 sha1:A - -\n",
+            b"http://a.test/\tVersion: 7\nStatus: 2 (db_fetched)\nFetch time: Sat Aug 05 06:38:05 UTC 2023\nRetry interval: 9 s\n",
+        ],
+        run: import_list,
+    },
+    Target {
+        name: "import_archive",
+        examples: &[
+            b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a.test/>\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: 21\r\n\r\nHTTP/1.1 200 OK\r\n\r\nab\r\n\r\n",
+            b"WARC/1.0\r\nWARC-Type: request\r\nWARC-Concurrent-To: <x>\r\nContent-Length: 4\r\n\r\nPOST\r\n\r\n",
+            b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+        ],
+        run: import_archive,
+    },
     Target {
         name: "url",
         examples: &[
@@ -536,4 +559,27 @@ fn in_folder(files: &[(&str, &[u8])], run: impl FnOnce(&Path)) {
         std::fs::write(path, bytes).unwrap();
     }
     run(folder.path());
+}
+
+/// Every reader of lists and logs, whatever the content looks like.
+fn import_list(bytes: &[u8]) {
+    let now = Time::from_secs(2_000_000_000);
+    let packages = [Kind::Warc, Kind::Wacz, Kind::Zip, Kind::Changedetection];
+    for kind in Kind::ALL.into_iter().filter(|kind| !packages.contains(kind)) {
+        let report = scan_bytes(bytes, kind, CanonicalSteps::default(), now);
+        let found = report.seeds + report.visits + report.not_taken();
+        assert!(found <= 2 * bytes.len() as u64 + 2, "{kind:?}: more is found than there can be");
+        assert_eq!(report.visits == 0, report.from.is_none());
+    }
+    let _ = kind_of(bytes);
+}
+
+/// Every reader of archives and packages.
+fn import_archive(bytes: &[u8]) {
+    let now = Time::from_secs(2_000_000_000);
+    for kind in [Kind::Warc, Kind::Wacz, Kind::Changedetection] {
+        let report = scan_bytes(bytes, kind, CanonicalSteps::default(), now);
+        assert!(report.named.len() <= 1000);
+        assert!(report.until.is_none_or(|until| until <= now.rfc3339()));
+    }
 }

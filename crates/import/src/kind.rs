@@ -35,6 +35,23 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 13] = [
+        Kind::UrlList,
+        Kind::Csv,
+        Kind::Sitemap,
+        Kind::Opml,
+        Kind::Bookmarks,
+        Kind::Warc,
+        Kind::Wacz,
+        Kind::Cdxj,
+        Kind::Changedetection,
+        Kind::Urlwatch,
+        Kind::CrawlLog,
+        Kind::Nutch,
+        Kind::Zip,
+    ];
+
     /// What users call it.
     pub const fn name(self) -> &'static str {
         match self {

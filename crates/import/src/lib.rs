@@ -33,5 +33,5 @@ pub use found::{FoundSeed, Place, Taker};
 pub use kind::{Kind, kind_of};
 pub use load::{Loader, load};
 pub use report::{NotTaken, Report};
-pub use scan::{Scanned, scan};
+pub use scan::{Scanned, scan, scan_bytes};
 pub use source::{Input, find_inputs};

@@ -96,6 +96,48 @@ pub fn scan(
     Ok(scanned)
 }
 
+/// What is in a text or WARC file with these bytes, as a dry run finds it.
+pub fn scan_bytes(bytes: &[u8], kind: Kind, steps: CanonicalSteps, now: Time) -> Report {
+    let report = Report { dry_run: true, ..Report::default() };
+    let scanned = Scanned { report, sources: Vec::new(), others: HashSet::new(), found: None };
+    let mut scan =
+        Scan { scanned, steps, now, work: None, name: String::new(), sequence: 0, span: None };
+    let read = match kind {
+        Kind::UrlList => lists::read_urls(bytes, &mut scan),
+        Kind::Csv => lists::read_csv(bytes, &mut scan),
+        Kind::Urlwatch => lists::read_urlwatch(bytes, &mut scan),
+        Kind::Cdxj => logs::read_cdxj(bytes, &mut scan),
+        Kind::CrawlLog => logs::read_crawl_log(bytes, &mut scan),
+        Kind::Nutch => logs::read_nutch(bytes, &mut scan),
+        Kind::Changedetection => {
+            changedetection::read_backup(&mut io::Cursor::new(bytes), &mut scan)
+        }
+        Kind::Warc => {
+            let read = read_records(bytes, &mut |spot, header, block| {
+                scan.record((0, spot.offset), header, block)
+            });
+            read.map_err(|broken| io::Error::new(io::ErrorKind::InvalidData, broken.why))
+        }
+        Kind::Wacz | Kind::Zip => zip::entries(&mut io::Cursor::new(bytes)).map(drop),
+        Kind::Sitemap | Kind::Opml | Kind::Bookmarks => {
+            read_markup(kind, bytes, &mut scan);
+            Ok(())
+        }
+    };
+    if let Err(error) = read {
+        scan.refuse(Place::File, &format!("it cannot be read on: {error}"));
+    }
+    scan.scanned.report
+}
+
+fn read_markup(kind: Kind, bytes: &[u8], take: &mut dyn Taker) {
+    match kind {
+        Kind::Opml => lists::read_opml(&String::from_utf8_lossy(bytes), take),
+        Kind::Bookmarks => lists::read_bookmarks(&String::from_utf8_lossy(bytes), take),
+        _ => lists::read_sitemap(bytes, take),
+    }
+}
+
 impl Scanned {
     /// What was found.
     pub fn into_report(self) -> Report {
@@ -165,11 +207,7 @@ impl Scan<'_> {
 
     fn read_markup(&mut self, input: &Input) -> io::Result<()> {
         let bytes = self.markup(input)?;
-        match input.kind {
-            Kind::Opml => lists::read_opml(&String::from_utf8_lossy(&bytes), self),
-            Kind::Bookmarks => lists::read_bookmarks(&String::from_utf8_lossy(&bytes), self),
-            _ => lists::read_sitemap(&bytes, self),
-        }
+        read_markup(input.kind, &bytes, self);
         Ok(())
     }
 

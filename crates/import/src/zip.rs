@@ -35,7 +35,8 @@ fn number(bytes: &[u8], at: usize, length: usize) -> io::Result<u64> {
 pub(crate) fn entries(file: &mut (impl Read + Seek)) -> io::Result<Vec<Entry>> {
     let length = file.seek(SeekFrom::End(0))?;
     let tail = read_at(file, length.saturating_sub(END), length.min(END))?;
-    let found = tail.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
+    let whole = &tail[..tail.len().saturating_sub(18)];
+    let found = whole.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
     let at =
         found.ok_or_else(|| invalid("the package is not whole: its list of entries is missing"))?;
     let (mut size, mut start) = (number(&tail, at + 12, 4)?, number(&tail, at + 16, 4)?);
