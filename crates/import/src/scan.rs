@@ -236,7 +236,7 @@ impl Scan<'_> {
             match entry.is_packed {
                 true => self.refuse(
                     Place::File,
-                    "the WARC file is packed once more in its package; unpack it first",
+                    "the WARC file is compressed in its package; unpack the package first",
                 ),
                 false => self.read_warc(source)?,
             }
