@@ -23,7 +23,10 @@ fn import(place: &Place, words: &str) -> Value {
 /// Time, change, status and digest of each visit to a page.
 fn story(place: &Place, url: &str) -> Vec<[Value; 4]> {
     let fields = ["time", "change", "status", "digest"];
-    place.history(url).iter().map(|visit| fields.map(|field| visit[field].clone())).collect()
+    // Those of pages that moved here name their own URL; and what is not archived is in no package.
+    let own = |visit: &&Value| visit.get("url").is_none() && visit["warc"] != Value::Null;
+    let visits = place.history(url);
+    visits.iter().filter(own).map(|visit| fields.map(|field| visit[field].clone())).collect()
 }
 
 #[test]
@@ -87,8 +90,8 @@ fn is_as_crawled(place: &Place, site: &str) {
     assert_eq!(change("same"), ["new", "same"]);
     assert_eq!(change("gone"), ["gone", "gone"]);
     assert_eq!(change("news").len(), 2);
-    let diff = place.run(&format!("diff {site}/news --from 2000-01-01 --json"));
-    assert!(diff.out.contains('1') || diff.code == Some(0), "{}{}", diff.out, diff.err);
+    let diff = place.run(&format!("diff {site}/news")).expect(0).out;
+    assert!(diff.contains("number"), "{diff}");
     assert!(place.run(&format!("text {site}/same")).expect(0).out.contains("stays as it is"));
     place.run("check --deep").expect(0);
     // Nobody who follows the log is told of it.
@@ -172,8 +175,9 @@ fn exported() -> (Web, Place) {
 
 #[test]
 fn a_package_comes_back_as_the_crawl_that_it_is_of() {
-    let (_web, place) = exported();
+    let (web, place) = exported();
     let other = Place::new();
+    other.run(&format!("add {}", web.seeds(2).join(" "))).expect(0);
     let package = place.path().join("crawl.wacz");
     let told = import(&other, &package.display().to_string());
     assert!(told["taken"].as_u64().unwrap() > 30, "{told}");
@@ -184,12 +188,7 @@ fn a_package_comes_back_as_the_crawl_that_it_is_of() {
         if visits.is_empty() {
             continue;
         }
-        let with_record: Vec<Value> =
-            place.history(url).into_iter().filter(|visit| visit["warc"] != Value::Null).collect();
-        let fields = ["time", "change", "status", "digest"];
-        let want: Vec<[Value; 4]> =
-            with_record.iter().map(|visit| fields.map(|field| visit[field].clone())).collect();
-        assert_eq!(visits, want, "{url}");
+        assert_eq!(visits, story(&place, url), "{url}");
         compared += 1;
     }
     assert!(compared > 15, "{compared}");
@@ -250,8 +249,8 @@ fn broken_and_hostile_files_are_named_and_the_rest_comes_in() {
         .iter()
         .map(|one| one["place"].as_str().unwrap())
         .collect();
-    assert_eq!(places.len(), 6, "{told}");
-    assert!(places.iter().filter(|place| place.starts_with("a.warc, byte ")).count() == 5);
+    assert_eq!(places.len(), 7, "{told}");
+    assert!(places.iter().filter(|place| place.starts_with("a.warc, byte ")).count() == 6);
     assert!(places.contains(&"long.cdxj, line 2"));
     assert_eq!(story(&place, "http://a.test/").len(), 1);
     place.run("check --deep").expect(0);
@@ -277,7 +276,7 @@ fn imported_pages_that_the_scope_leaves_out_are_history_alone() {
     let waits: Vec<(String, bool)> = place
         .urls()
         .iter()
-        .map(|page| (page["url"].as_str().unwrap().to_owned(), page["due"] != Value::Null))
+        .map(|page| (page["url"].as_str().unwrap().to_owned(), page["next_due"] != Value::Null))
         .collect();
     let waits = |url: &str| waits.iter().find(|(known, _)| known == url).unwrap().1;
     assert!(waits("http://a.test/p"), "{:?}", place.urls());
