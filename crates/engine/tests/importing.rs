@@ -135,7 +135,8 @@ fn what_is_known_or_older_is_not_taken_and_hosts_are_left_as_they_are() {
     );
     assert_eq!((after.failures, after.ip), (before.failures, before.ip));
     let ranges = sim.walk.state().imported().unwrap();
-    assert_eq!(ranges, [logged..sim.walk.counters().logged]);
+    assert_eq!(ranges.len(), 1);
+    assert_eq!(ranges[0], logged..sim.walk.counters().logged);
 }
 
 #[test]
