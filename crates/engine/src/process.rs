@@ -29,7 +29,7 @@ use self::answer::{
 pub use self::answer::{header_links, outcome_of_answer};
 pub(crate) use self::answer::{is_part, outcome_of_failure, unpack};
 pub(crate) use self::processed::RecordPlan;
-pub use self::processed::{Job, Processed};
+pub use self::processed::{Job, Processed, Seen};
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::links::{FoundLinks, LinkReader};
@@ -37,7 +37,6 @@ use crate::nature::{self, Nature};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Recent};
 use crate::schedule::{Schedule, is_host_failure, parse_retry_after};
-use crate::walk::Seen;
 
 /// Reads answers; one a thread.
 pub struct Processor<S> {

@@ -17,7 +17,6 @@ use evercrawl_extract::{
     charset, decode, sniff,
 };
 use evercrawl_fetch::{ConnectTo, Network, Request};
-use evercrawl_import::{Kind, kind_of, scan_bytes};
 use evercrawl_lab::synthetic::WorldSpec;
 use evercrawl_lab::table::{Columns, DataTable, NumberRange};
 use evercrawl_lab::{microsoft, recorded};
@@ -32,6 +31,7 @@ use evercrawl_state::{
 use evercrawl_urls::{Base, Canonical, CanonicalSteps, Patterns, family_of, parse_seed_line};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use crate::importing::{import_archive, import_list};
 use crate::reference;
 
 /// A parser under test.
@@ -593,27 +593,4 @@ fn in_folder(files: &[(&str, &[u8])], run: impl FnOnce(&Path)) {
         std::fs::write(path, bytes).unwrap();
     }
     run(folder.path());
-}
-
-/// Every reader of lists and logs, whatever the content looks like.
-fn import_list(bytes: &[u8]) {
-    let now = Time::from_secs(2_000_000_000);
-    let packages = [Kind::Warc, Kind::Wacz, Kind::Zip, Kind::Changedetection];
-    for kind in Kind::ALL.into_iter().filter(|kind| !packages.contains(kind)) {
-        let report = scan_bytes(bytes, kind, CanonicalSteps::default(), now);
-        let found = report.seeds + report.visits + report.not_taken();
-        assert!(found <= 2 * bytes.len() as u64 + 2, "{kind:?}: more is found than there can be");
-        assert_eq!(report.visits == 0, report.from.is_none());
-    }
-    let _ = kind_of(bytes);
-}
-
-/// Every reader of archives and packages.
-fn import_archive(bytes: &[u8]) {
-    let now = Time::from_secs(2_000_000_000);
-    for kind in [Kind::Warc, Kind::Wacz, Kind::Changedetection] {
-        let report = scan_bytes(bytes, kind, CanonicalSteps::default(), now);
-        assert!(report.named.len() <= 1000);
-        assert!(report.until.is_none_or(|until| until <= now.rfc3339()));
-    }
 }

@@ -12,13 +12,12 @@ use evercrawl_model::{Cause, Change, Outcome, PageKind, Score, Time, Validators,
 use evercrawl_robots::Directives;
 use evercrawl_state::{PageRow, Past};
 
-use super::Job;
+use super::{Job, Seen};
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::links::LinkReader;
 use crate::nature::{self, Nature};
 use crate::novelty::Read;
-use crate::walk::Seen;
 
 /// A body with its content codings undone.
 pub(crate) fn unpack<'a>(

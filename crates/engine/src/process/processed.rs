@@ -25,6 +25,19 @@ pub struct Job {
     pub ended: Time,
 }
 
+/// What is known of an answer without its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The HTTP status; 0 where no answer came.
+    pub status: u16,
+    /// What identifies its content, and whether that is the SHA-1 of the payload.
+    pub content: Option<([u8; 20], bool)>,
+    /// Bytes of the content.
+    pub bytes: u64,
+}
+
 /// What an answer means.
 pub struct Processed {
     /// The visit, but for where its record lies.

@@ -8,13 +8,14 @@
 //! page is not taken.
 
 use evercrawl_fetch::Fetched;
-use evercrawl_model::{Discovery, Event, NextVisit, Outcome, PageKey, Refusal, Time, Visit};
+use evercrawl_model::{Discovery, Event, NextVisit, PageKey, Refusal, Time, Visit};
 use evercrawl_state::{PageRow, Place, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
 use crate::EngineError;
 use crate::frontier::Lease;
+pub use crate::process::Seen;
 use crate::process::{Job, Processed};
 
 /// A visit that others made.
@@ -35,19 +36,6 @@ pub enum WhatCame {
     Answer(Box<Fetched>),
     /// An answer of which little is known.
     Seen(Seen),
-}
-
-/// What is known of an answer without its content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The HTTP status; 0 where no answer came.
-    pub status: u16,
-    /// What identifies its content, and whether that is the SHA-1 of the payload.
-    pub content: Option<([u8; 20], bool)>,
-    /// Bytes of the content.
-    pub bytes: u64,
 }
 
 /// What became of a visit that was to be imported.
