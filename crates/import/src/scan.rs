@@ -87,9 +87,7 @@ pub fn scan(
     for input in inputs {
         scan.read(input)?;
     }
-    let (span, mut scanned) = (scan.span, scan.scanned);
-    scanned.report.from = span.map(|(from, _)| from.rfc3339());
-    scanned.report.until = span.map(|(_, until)| until.rfc3339());
+    let mut scanned = scan.finish();
     if let Some(found) = &mut scanned.found {
         found.seeds_out.flush().map_err(ImportError::io("write", &found.seeds))?;
     }
@@ -127,7 +125,7 @@ pub fn scan_bytes(bytes: &[u8], kind: Kind, steps: CanonicalSteps, now: Time) ->
     if let Err(error) = read {
         scan.refuse(Place::File, &format!("it cannot be read on: {error}"));
     }
-    scan.scanned.report
+    scan.finish().report
 }
 
 fn read_markup(kind: Kind, bytes: &[u8], take: &mut dyn Taker) {
@@ -168,6 +166,13 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    fn finish(mut self) -> Scanned {
+        let report = &mut self.scanned.report;
+        report.from = self.span.map(|(from, _)| from.rfc3339());
+        report.until = self.span.map(|(_, until)| until.rfc3339());
+        self.scanned
+    }
+
     fn read(&mut self, input: &Input) -> Result<(), ImportError> {
         self.name = input.name();
         let (path, kind, bytes) = (self.name.clone(), input.kind, input.bytes);
