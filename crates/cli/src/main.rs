@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // the one crate that talks to people
 
 mod access;
+mod alerts;
 mod args;
 mod complaint;
 mod contact;
@@ -95,6 +96,9 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Diff(args) => verbs::diff::run(&args),
         Verb::Rates(args) => verbs::rates::run(&args),
         Verb::Text(args) => verbs::text::run(&args),
+        Verb::Rules(verb) => verbs::rules::run(&verb),
+        Verb::Hits(args) => verbs::hits::run(&args),
+        Verb::Notify(verb) => verbs::notify::run(&verb),
         Verb::Documents(args) => verbs::documents::run(&args),
         Verb::Export(verb) => verbs::export::run(&verb),
         Verb::Rank(args) => verbs::rank::run(&args),

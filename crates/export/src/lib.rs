@@ -10,12 +10,14 @@
 //! - [`GrowingFile`]: a file that goes on where an earlier export ended
 //! - [`Documents`]: what a search index is to hold, as operations by number
 //! - [`Wacz`]: a package that replays by itself
+//! - [`Feed`]: what feed readers follow
 //! - [`WarcCopier`], [`crawl_log_line`], [`Sitemap`]: the forms
 
 mod contents;
 mod crawl_log;
 mod documents;
 mod error;
+mod feed;
 mod fields;
 mod filter;
 mod growing_file;
@@ -28,6 +30,7 @@ pub use contents::{Content, Contents};
 pub use crawl_log::crawl_log_line;
 pub use documents::{Batch, Document, DocumentForm, Documents, Operation, Refused};
 pub use error::ExportError;
+pub use feed::{Feed, FeedEntry, FeedForm};
 pub use fields::{PAGE_FIELDS, VISIT_FIELDS, page_value, visit_value};
 pub use filter::{Field, Filter, FilterError, Kind, Value};
 pub use growing_file::GrowingFile;

@@ -134,7 +134,7 @@ fn holds(expression: &Expression, facts: &Facts<'_>) -> bool {
             let (now, before) = (facts.now_says(&wanted), facts.before_said(&wanted));
             match verb {
                 Verb::Contains => now == Some(true),
-                Verb::Appears => now == Some(true) && before != Some(true),
+                Verb::Appears => now == Some(true) && before == Some(false),
                 Verb::Disappears => now == Some(false) && before == Some(true),
             }
         }

@@ -170,7 +170,7 @@ impl Facts<'_> {
 
     pub(crate) fn is_there(&self, field: Field) -> bool {
         match field {
-            Field::Change => matches!(self.change, "new" | "changed" | "near" | "gone"),
+            Field::Change => matches!(self.change, "changed" | "near" | "gone"),
             Field::Refused => self.refused,
             Field::Phrase => self.phrase.is_some(),
             _ => {

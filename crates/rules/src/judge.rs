@@ -188,9 +188,6 @@ impl Watch {
         // In a declared region nothing is noise.
         let words = match (&self.region, before, now) {
             (Some(_), Some(before), Some(now)) => Some(word_changes(&before.text, &now.text)),
-            (Some(_), None, Some(now)) if seen.before.is_none() => {
-                Some(word_changes("", &now.text))
-            }
             (Some(_), ..) => None,
             (None, ..) => seen.news.cloned(),
         };

@@ -74,4 +74,16 @@ impl Watch {
     pub fn waits(&self) -> bool {
         self.when.fields().into_iter().any(Field::is_lasting)
     }
+
+    /// Whether it has to be told which words changed.
+    pub fn asks_for_words(&self) -> bool {
+        let of_words =
+            [Field::Change, Field::Score, Field::WordsAdded, Field::WordsRemoved, Field::Appears];
+        self.region.is_none() && self.when.fields().iter().any(|field| of_words.contains(field))
+    }
+
+    /// Whether it looks at the status of every answer.
+    pub fn asks_for_status(&self) -> bool {
+        self.when.fields().contains(&Field::Status)
+    }
 }

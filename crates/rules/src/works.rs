@@ -86,9 +86,8 @@ impl Works {
                 continue;
             };
             total += end - start;
-            if longest.is_none_or(|(start, end, _)| end - start < total.min(usize::MAX)) {
-                let is_longer = longest.is_none_or(|(from, to, _)| to - from < end - start);
-                longest = if is_longer { Some((start, end, work)) } else { longest };
+            if longest.is_none_or(|(from, to, _)| to - from < end - start) {
+                longest = Some((start, end, work));
             }
             free = end;
             at = end.max(at + 1);

@@ -168,6 +168,22 @@ fn silence_is_told_once_an_episode() {
 }
 
 #[test]
+fn the_first_look_at_a_page_is_no_change() {
+    let now = version("<p>sold out, 5 €");
+    let seen = Observation { change: "new", now: Some(&now), ..Observation::default() };
+    for (lines, told) in [
+        ("when = 'change'", false),
+        ("when = 'change = new'", true),
+        ("when = \"appears 'sold out'\"", false),
+        ("when = \"contains 'sold out'\"", true),
+        ("region = 'p'\nwhen = 'words_added > 0 or change'", false),
+    ] {
+        let found = watch(lines).judge(&seen, &Materials::default(), &|_| false);
+        assert_eq!(found.is_some(), told, "{lines}");
+    }
+}
+
+#[test]
 fn pages_are_chosen_by_tag_host_and_address() {
     let tags = ["shop".to_owned()];
     for (lines, wanted) in [

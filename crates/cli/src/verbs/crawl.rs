@@ -24,6 +24,7 @@ use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
 
 use super::take;
+use crate::alerts::Beside;
 use crate::args::{Common, Crawl, CrawlRules, RunArgs};
 use crate::control::{Door, StatusBoard};
 use crate::doorbell::{self, Doorbell};
@@ -58,7 +59,10 @@ fn run_one(args: &Crawl, common: &Common) -> anyhow::Result<u8> {
         Services::start(ServicesConfig { workers: config.workers, ..Default::default() })?;
     let stopper = Stopper::default();
     let listen = || listen_for_signals(vec![stopper.clone()], args.quiet);
-    let code = directory.crawl(&given, &services, &stopper, listen)?;
+    let alerts = Beside::start(common, args.quiet)?;
+    let crawled = directory.crawl(&given, &services, &stopper, listen);
+    alerts.finish();
+    let code = crawled?;
     services.stop()?;
     Ok(code)
 }

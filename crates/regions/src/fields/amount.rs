@@ -101,8 +101,8 @@ fn amount(number: &str, by_machine: bool) -> Option<f64> {
         let after = number.len() - at - 1;
         let once = number.matches(sign).count() == 1;
         let other = number.contains(if sign == "." { "," } else { "." });
-        let is_thousands =
-            after == 3 && !other && !(by_machine && sign == ".") && !number.starts_with("0");
+        let is_machines = by_machine && sign == ".";
+        let is_thousands = after == 3 && !(other || is_machines || number.starts_with('0'));
         once && !is_thousands
     });
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
