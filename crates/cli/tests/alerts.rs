@@ -286,7 +286,7 @@ fn kills_lose_no_hit(kills: u64, pages: usize) {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        std::thread::sleep(Duration::from_millis(random % 120));
+        std::thread::sleep(Duration::from_millis(random % 500));
         let _ = running.child().kill();
         let _ = running.child().wait();
     }
