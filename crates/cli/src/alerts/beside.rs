@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
 
-use super::{Found, Questions, Round, broken, outbox, read_rules, rules_path};
+use super::{Found, Questions, Round, broken, is_data_dir, outbox, read_rules, rules_path};
 use crate::args::Common;
 use crate::print;
 
@@ -25,7 +25,7 @@ impl Beside {
     /// Begins; the rules are read again whenever they change.
     pub(crate) fn start(common: &Common, is_quiet: bool) -> anyhow::Result<Self> {
         // A mistake in the rules is told before the crawl, not during it.
-        if read_rules(&common.data)?.is_some() {
+        if read_rules(&common.data)?.is_some() && is_data_dir(&common.data) {
             begin(common)?;
         }
         let (stop, stopped) = channel();
@@ -89,7 +89,7 @@ fn go(
     common: &Common,
     questions: &mut dyn FnMut() -> anyhow::Result<Option<Questions>>,
 ) -> anyhow::Result<Option<Found>> {
-    match rules_path(&common.data).exists() {
+    match rules_path(&common.data).exists() && is_data_dir(&common.data) {
         true => match read_rules(&common.data)? {
             Some(rules) => round.go(&rules, questions, None).map(Some),
             None => Ok(None),

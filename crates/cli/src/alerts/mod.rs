@@ -61,7 +61,7 @@ pub(crate) fn need_rules(data: &Path) -> anyhow::Result<Rules> {
 
 /// Opens the outbox; waits for another process that has it open for a moment.
 pub(crate) fn outbox(data: &Path) -> anyhow::Result<Outbox> {
-    if !data.is_dir() {
+    if !is_data_dir(data) {
         return Err(Failure {
             code: exit::STORAGE,
             message: format!(
@@ -71,6 +71,15 @@ pub(crate) fn outbox(data: &Path) -> anyhow::Result<Outbox> {
         }
         .into());
     }
+    wait_for_outbox(data)
+}
+
+/// Whether a crawl keeps its data there.
+fn is_data_dir(data: &Path) -> bool {
+    data.join("evercrawl.data").exists()
+}
+
+fn wait_for_outbox(data: &Path) -> anyhow::Result<Outbox> {
     for _ in 0..PATIENCE {
         match Outbox::open(data).map_err(broken)? {
             Some(outbox) => return Ok(outbox),
@@ -116,11 +125,42 @@ pub(crate) struct Found {
 pub(crate) struct Round {
     data: PathBuf,
     sender: Sender,
+    judge: Option<Judge>,
+}
+
+/// What judges rows, kept from round to round: the user's own texts are read once a minute, and whenever the rules change.
+struct Judge {
+    read_at: Time,
+    rules_of: Option<std::time::SystemTime>,
+    follower: Follower,
+    contents: Contents,
+}
+
+impl Judge {
+    const LASTS: Duration = Duration::from_secs(60);
+
+    fn read(data: &Path, rules: &Rules, now: Time) -> anyhow::Result<Self> {
+        let materials = load_materials(rules, data).map_err(broken)?;
+        Ok(Judge {
+            read_at: now,
+            rules_of: Self::time_of_rules(data),
+            follower: Follower::new(rules.clone(), materials),
+            contents: Contents::open(DataDir::segments_in(data))?,
+        })
+    }
+
+    fn time_of_rules(data: &Path) -> Option<std::time::SystemTime> {
+        std::fs::metadata(rules_path(data)).ok()?.modified().ok()
+    }
+
+    fn is_current(&self, data: &Path, now: Time) -> bool {
+        now.since(self.read_at) < Self::LASTS && self.rules_of == Self::time_of_rules(data)
+    }
 }
 
 impl Round {
     pub(crate) fn new(data: &Path) -> Self {
-        Round { data: data.to_owned(), sender: Sender::default() }
+        Round { data: data.to_owned(), sender: Sender::default(), judge: None }
     }
 
     /// One round. Where nobody has judged before, it begins with what is found from now on; with `since`, with that.
@@ -147,7 +187,7 @@ impl Round {
     }
 
     fn look(
-        &self,
+        &mut self,
         rules: &Rules,
         outbox: &mut Outbox,
         questions: &mut Questions,
@@ -167,12 +207,16 @@ impl Round {
         if parts.iter().all(|part| part.rows.is_empty() && part.last == outbox.cursor()) {
             return Ok(());
         }
-        let materials = load_materials(rules, &self.data).map_err(broken)?;
-        let follower = Follower::new(rules.clone(), materials);
-        let mut contents = Contents::open(DataDir::segments_in(&self.data))?;
+        let now = SystemClock.now();
+        let judge = match self.judge.take().filter(|judge| judge.is_current(&self.data, now)) {
+            Some(judge) => judge,
+            None => Judge::read(&self.data, rules, now)?,
+        };
+        let judge = self.judge.insert(judge);
         for part in parts {
             let mut ask = |request| questions.ask(request);
-            let progress = follower.take(&part, outbox, &mut contents, &mut ask).map_err(broken)?;
+            let progress = judge.follower.take(&part, outbox, &mut judge.contents, &mut ask);
+            let progress = progress.map_err(broken)?;
             found.rows += progress.rows;
             found.unread += progress.unread;
             found.hits.extend(progress.hits);
@@ -195,7 +239,7 @@ pub(crate) fn rehearse(
     let removed = |path: &Path| std::fs::remove_dir_all(path);
     std::fs::create_dir_all(&scratch)?;
     let result = (|| {
-        let mut outbox = outbox(&scratch)?;
+        let mut outbox = wait_for_outbox(&scratch)?;
         let materials = load_materials(rules, data).map_err(broken)?;
         let follower = Follower::new(rules.clone(), materials);
         let mut contents = Contents::open(DataDir::segments_in(data))?;

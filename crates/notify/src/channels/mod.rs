@@ -14,6 +14,7 @@ use evercrawl_rules::ChannelRule;
 use crate::answer::{Verdict, judge};
 use crate::error::NotifyError;
 use crate::message::Message;
+use crate::quiet;
 use forms::{Form, Outgoing};
 
 /// Reads the secret that a reference such as `@env:NAME` names.
@@ -47,6 +48,9 @@ impl Channel {
     /// Reads the address of a channel, with its secrets.
     pub fn open(rule: &ChannelRule, secrets: SecretReader<'_>) -> Result<Self, NotifyError> {
         let failed = |why: String| NotifyError::Channel(rule.name.clone(), why);
+        if let Some(quiet) = &rule.quiet {
+            quiet::ends_in(quiet, 0).map_err(failed)?;
+        }
         let allow = if rule.private { everywhere() } else { AllowPrivate::none() };
         let has_reference = rule.url.contains("@env:") || rule.url.contains("@file:");
         let url = reference::resolved(&rule.url, secrets).map_err(failed)?;
