@@ -1,4 +1,4 @@
-//! Who is told of what, and did it arrive?
+//! What did the user's rules find, and did the message arrive?
 //!
 //! [`Follower`] reads rows of the log and finds hits of the user's rules. Hits are written to the [`Outbox`] and synced
 //! before the cursor in the log moves, so that no crash loses one. [`Sender`] brings them to their [`Channel`]s at least

@@ -55,7 +55,7 @@ pub(crate) struct RulesRun {
     /// [default: what is new since the last run]
     #[arg(long, value_name = "TIME", value_parser = units::moment)]
     since: Option<units::Moment>,
-    /// Go on until Ctrl-C
+    /// Continue until Ctrl-C
     #[arg(long)]
     follow: bool,
     /// Print hits as JSON Lines
