@@ -3,7 +3,6 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // the one crate that talks to people
 
 mod access;
-mod alerts;
 mod args;
 mod complaint;
 mod contact;

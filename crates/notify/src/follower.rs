@@ -170,14 +170,9 @@ impl Follower {
             return Ok(Vec::new());
         }
         let past = past(row, ask)?;
-        let mut version = |visit: Option<&VisitView>| -> Result<Option<PageVersion>, NotifyError> {
-            let Some(visit) = visit.filter(|visit| has_content(visit)) else { return Ok(None) };
-            let content = contents.read(visit)?;
-            Ok(content.and_then(|content| version_of(&content, &page.url)))
-        };
-        let now = version(row.visit.as_ref())?;
+        let now = version(row, row.visit.as_ref(), contents)?;
         let before = match &now {
-            Some(_) => version(past.before.as_ref())?,
+            Some(_) => version(row, past.before.as_ref(), contents)?,
             None => None,
         };
         if now.is_none() && row.visit.as_ref().is_some_and(has_content) {
@@ -205,18 +200,25 @@ impl Follower {
             unchanged: unchanged.as_ref().map(|(seconds, since)| (*seconds, since.as_str())),
             gone: gone.as_ref().map(|(seconds, since)| (*seconds, since.as_str())),
         };
+        Ok(about.into_iter().filter_map(|watch| self.hit_of(watch, row, &seen, outbox)).collect())
+    }
+
+    /// What a watch finds, unless it was told before or is a false alarm.
+    fn hit_of(
+        &self,
+        watch: &Watch,
+        row: &LogRow,
+        seen: &Observation<'_>,
+        outbox: &Outbox,
+    ) -> Option<Hit> {
         let none = Materials::default();
-        let hits = about.into_iter().filter_map(|watch| {
-            let materials = self.materials.get(&watch.name).unwrap_or(&none);
-            let is_false = |quote: &str| outbox.is_false(&watch.name, &page.host, quote);
-            let finding = watch.judge(&seen, materials, &is_false)?;
-            let is_known = !finding.evidence.is_empty()
-                && (finding.held_before
-                    && outbox.was_told(&watch.name, &page.url, &finding.evidence)
-                    || is_false(&finding.evidence));
-            (!is_known).then(|| hit(row, watch, finding))
-        });
-        Ok(hits.collect())
+        let materials = self.materials.get(&watch.name).unwrap_or(&none);
+        let is_false = |quote: &str| outbox.is_false(&watch.name, &row.page.host, quote);
+        let finding = watch.judge(seen, materials, &is_false)?;
+        let was_told = || outbox.was_told(&watch.name, &row.page.url, &finding.evidence);
+        let is_known = !finding.evidence.is_empty()
+            && (finding.held_before && was_told() || is_false(&finding.evidence));
+        (!is_known).then(|| hit(row, watch, finding))
     }
 
     /// Hits of this page that wait for a second visit: does this one agree?
@@ -271,6 +273,17 @@ fn is_of_interest(row: &LogRow, watch: &Watch) -> bool {
         || watch.waits()
         || visit.outcome.0 == Outcome::Ok && visit.digest.is_some() && watch.looks_beneath_noise()
         || watch.asks_for_status() && visit.status.is_some()
+}
+
+/// What the page of a row said at a visit.
+fn version(
+    row: &LogRow,
+    visit: Option<&VisitView>,
+    contents: &mut Contents,
+) -> Result<Option<PageVersion>, NotifyError> {
+    let Some(visit) = visit.filter(|visit| has_content(visit)) else { return Ok(None) };
+    let content = contents.read(visit)?;
+    Ok(content.and_then(|content| version_of(&content, &row.page.url)))
 }
 
 fn has_content(visit: &VisitView) -> bool {

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use evercrawl_regions::{Availability, PageFields};
 
 use crate::folded::Folded;
-use crate::judge::WordChanges;
+use crate::passages::WordChanges;
 use crate::phrases::PhraseUse;
 use crate::units::show_duration;
 use crate::works::Copied;
@@ -91,7 +91,7 @@ impl Field {
         if let Some((_, field, _)) = FIELDS.iter().find(|(has, ..)| *has == name) {
             return Ok(*field);
         }
-        let nearest = crate::settings::nearest(name, FIELDS.iter().map(|(name, ..)| *name));
+        let nearest = crate::nearest::nearest(name, FIELDS.iter().map(|(name, ..)| *name));
         let hint = nearest.map_or_else(Self::listed, |name| format!("did you mean `{name}`?"));
         Err(format!("`{name}` is not a field; {hint}"))
     }

@@ -7,7 +7,7 @@ use evercrawl_regions::{PageFields, PageTree, Price};
 
 use crate::facts::{Facts, Field};
 use crate::folded::Folded;
-use crate::passages::{around, shortened, word_changes};
+use crate::passages::{WordChanges, around, shortened, word_changes};
 use crate::watch::{Materials, Watch};
 
 /// A page as it was at one time.
@@ -17,29 +17,6 @@ pub struct PageVersion {
     pub html: Option<String>,
     /// What readers see, a line a block.
     pub text: String,
-}
-
-/// Words that came and went.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WordChanges {
-    /// Words that came.
-    pub added: u64,
-    /// Words that went.
-    pub removed: u64,
-    /// Words of the longer version.
-    pub words: u64,
-    /// What came.
-    pub added_text: String,
-    /// What went.
-    pub removed_text: String,
-}
-
-impl WordChanges {
-    /// The share of the words that came or went, whichever is more.
-    #[allow(clippy::cast_precision_loss, reason = "a share of some words")]
-    pub fn score(&self) -> f64 {
-        self.added.max(self.removed) as f64 / self.words.max(1) as f64
-    }
 }
 
 /// A page was visited, or came to another state.

@@ -8,6 +8,7 @@ mod condition;
 mod facts;
 mod folded;
 mod judge;
+mod nearest;
 mod passages;
 mod phrases;
 mod settings;
@@ -16,8 +17,8 @@ mod watch;
 mod works;
 
 pub use condition::{BadCondition, Condition};
-pub use judge::{Finding, Observation, PageVersion, WordChanges};
-pub use passages::word_changes;
+pub use judge::{Finding, Observation, PageVersion};
+pub use passages::{WordChanges, word_changes};
 pub use phrases::Phrases;
 pub use settings::{BadRules, ChannelRule, Quiet, Rules};
 pub use units::{duration as read_duration, show_duration};

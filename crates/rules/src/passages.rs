@@ -4,11 +4,33 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::folded::Folded;
-use crate::judge::WordChanges;
 
 /// Characters of a passage, and of what stands around a phrase.
 const LONGEST: usize = 400;
 const AROUND: usize = 80;
+
+/// Words that came and went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WordChanges {
+    /// Words that came.
+    pub added: u64,
+    /// Words that went.
+    pub removed: u64,
+    /// Words of the longer version.
+    pub words: u64,
+    /// What came.
+    pub added_text: String,
+    /// What went.
+    pub removed_text: String,
+}
+
+impl WordChanges {
+    /// The share of the words that came or went, whichever is more.
+    #[allow(clippy::cast_precision_loss, reason = "a share of some words")]
+    pub fn score(&self) -> f64 {
+        self.added.max(self.removed) as f64 / self.words.max(1) as f64
+    }
+}
 
 /// The text around a range: the line, or what is near of a long one.
 pub(crate) fn around(text: &str, range: Range<usize>) -> String {

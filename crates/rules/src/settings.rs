@@ -7,6 +7,7 @@ use regex::Regex;
 use serde::Deserialize;
 
 use crate::condition::Condition;
+use crate::nearest::nearest;
 use crate::units::duration;
 use crate::watch::{Chosen, Watch};
 
@@ -184,15 +185,6 @@ fn unknown(place: &str, table: &toml::Table, known: &[&str]) -> Vec<String> {
             format!("`{place}{name}` is not known; {hint}")
         })
         .collect()
-}
-
-/// The name that was probably meant.
-pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = names.map(|name| (strsim::jaro_winkler(wrong, name), name));
-    scored
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(score, _)| *score > 0.8)
-        .map(|(_, name)| name)
 }
 
 /// Reads one value; `None` where it is not there or is wrong.

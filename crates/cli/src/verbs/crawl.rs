@@ -24,13 +24,13 @@ use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
 
 use super::take;
-use crate::alerts::Beside;
 use crate::args::{Common, Crawl, CrawlRules, RunArgs};
 use crate::control::{Door, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::report::run_end::RunEnd;
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_size};
+use crate::verbs::alerts::Beside;
 use crate::{access, crawl_config, exit, print, seeds};
 use keeper::Keeper;
 use label::Label;
@@ -59,10 +59,7 @@ fn run_one(args: &Crawl, common: &Common) -> anyhow::Result<u8> {
         Services::start(ServicesConfig { workers: config.workers, ..Default::default() })?;
     let stopper = Stopper::default();
     let listen = || listen_for_signals(vec![stopper.clone()], args.quiet);
-    let alerts = Beside::start(common, args.quiet)?;
-    let crawled = directory.crawl(&given, &services, &stopper, listen);
-    alerts.finish();
-    let code = crawled?;
+    let code = directory.crawl(&given, &services, &stopper, listen)?;
     services.stop()?;
     Ok(code)
 }
@@ -95,8 +92,22 @@ impl Directory<'_> {
         Ok((Arc::new(settings), config))
     }
 
-    /// Crawls until the end of the run; `began` is called once the crawl can be resumed, whatever happens.
+    /// Crawls until the end of the run, and sends what rules find; `began` is called once the crawl can be resumed,
+    /// whatever happens.
     fn crawl(
+        &self,
+        given: &[Seed],
+        services: &Services<DiskStore>,
+        stopper: &Stopper,
+        began: impl FnOnce(),
+    ) -> anyhow::Result<u8> {
+        let alerts = Beside::start(self.common, self.args.quiet)?;
+        let crawled = self.crawl_only(given, services, stopper, began);
+        alerts.finish();
+        crawled
+    }
+
+    fn crawl_only(
         &self,
         given: &[Seed],
         services: &Services<DiskStore>,

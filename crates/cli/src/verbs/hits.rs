@@ -7,9 +7,10 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_export::{Feed, FeedEntry, FeedForm};
 use evercrawl_notify::{Decision, Hit};
 
+use super::alerts;
 use crate::args::Common;
 use crate::units::show_counted;
-use crate::{alerts, exit, print};
+use crate::{exit, print};
 
 /// Examples for `hits --help`.
 pub(crate) const EXAMPLES: &str = "Examples:

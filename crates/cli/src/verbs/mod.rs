@@ -1,6 +1,7 @@
 //! What does each verb do? One file per verb.
 
 pub(crate) mod add;
+pub(crate) mod alerts;
 pub(crate) mod archive;
 pub(crate) mod budget;
 pub(crate) mod changes;

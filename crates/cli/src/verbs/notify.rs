@@ -7,9 +7,10 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_model::Time;
 use evercrawl_notify::{Channel, DeliveryState, Message, Verdict};
 
+use super::alerts;
 use crate::args::Common;
 use crate::exit::{self, Failure};
-use crate::{alerts, print, secret};
+use crate::{print, secret};
 
 /// Examples for `notify --help`.
 pub(crate) const EXAMPLES: &str = "Channels stand in rules.toml in the data directory.

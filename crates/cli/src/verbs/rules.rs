@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 use evercrawl_engine::live::SystemClock;
 use evercrawl_query::At;
 
+use super::alerts::{self, Questions, Round};
 use super::hits::write_hit;
-use crate::alerts::{self, Questions, Round};
 use crate::args::Common;
 use crate::units::show_counted;
 use crate::{exit, print, units};

@@ -87,66 +87,76 @@ pub(super) fn read(
         "http"
     };
     let mut form = Form { kind: *kind, url: String::new(), key: None, place: String::new(), signs };
-    // A whole address in the secret, or of a server of one's own.
-    let whole = if rest.starts_with("http://") || rest.starts_with("https://") {
-        Some(rest.to_owned())
-    } else {
-        None
-    };
-    let bare = rest.trim_matches('/');
-    let missing = |what: &str| Err(format!("the address of this channel needs {what}"));
-    match kind {
-        Kind::Webhook => form.url = whole.unwrap_or_else(|| format!("{web}://{rest}")),
-        Kind::Slack => {
-            form.url = whole.unwrap_or_else(|| format!("https://hooks.slack.com/services/{bare}"))
-        }
-        Kind::Discord => {
-            form.url = whole.unwrap_or_else(|| format!("https://discord.com/api/webhooks/{bare}"))
-        }
-        Kind::Teams => form.url = whole.unwrap_or_else(|| format!("https://{bare}")),
-        Kind::Telegram => {
-            // [SERVER/]TOKEN/CHAT
-            let Some((token, chat)) = bare.rsplit_once('/') else { return missing("TOKEN/CHAT") };
-            let (server, token) = match token.starts_with("http") {
-                true => token.rsplit_once('/').unwrap_or(("", token)),
-                false => ("https://api.telegram.org", token),
-            };
-            (form.url, form.place) = (format!("{server}/bot{token}/sendMessage"), chat.to_owned());
-        }
-        Kind::Gotify => {
-            let Some((server, token)) = bare.rsplit_once('/') else { return missing("HOST/TOKEN") };
-            form.url = format!("{web}://{server}/message");
-            form.key = Some(("X-Gotify-Key", token.to_owned()));
-        }
-        Kind::Ntfy => {
-            let (token, rest) = bare.rsplit_once('@').unwrap_or(("", bare));
-            let Some((server, topic)) = rest.rsplit_once('/') else { return missing("HOST/TOPIC") };
-            if !token.is_empty() && !has_reference {
-                return Err(format!(
-                    "a secret must not stand here; use e.g. {scheme}://@env:TOKEN@{rest}"
-                ));
-            }
-            (form.url, form.place) = (format!("{web}://{server}/"), topic.to_owned());
-            form.key = (!token.is_empty())
-                .then(|| ("Authorization", format!("Bearer {}", token.trim_start_matches(':'))));
-        }
-        Kind::Matrix => {
-            let Some((token, rest)) = bare.split_once('@') else {
-                return missing("TOKEN@HOST/ROOM");
-            };
-            let Some((server, room)) = rest.split_once('/') else {
-                return missing("TOKEN@HOST/ROOM");
-            };
-            (form.url, form.place) = (format!("{web}://{server}"), room.to_owned());
-            form.key = Some(("Authorization", format!("Bearer {}", token.trim_matches(':'))));
-        }
-        Kind::Apprise => {
-            let Some((server, key)) = bare.rsplit_once('/') else { return missing("HOST/KEY") };
-            form.url = format!("{web}://{server}/notify/{key}");
-        }
+    let missing = |what: &str| format!("the address of this channel needs {what}");
+    match hook(*kind, web, rest) {
+        Some(url) => form.url = url,
+        None => form.find_place(web, rest.trim_matches('/')).map_err(missing)?,
+    }
+    if *kind == Kind::Ntfy && form.key.is_some() && !has_reference {
+        return Err(format!(
+            "a secret must not stand here; use e.g. {scheme}://@env:TOKEN@HOST/TOPIC"
+        ));
     }
     Url::parse(&form.url).map_err(|_| "the address of this channel is not a URL".to_owned())?;
     Ok(form)
+}
+
+/// The address of a receiver that has nothing else: whole, or what is secret of it.
+fn hook(kind: Kind, web: &str, rest: &str) -> Option<String> {
+    let is_whole = rest.starts_with("http://") || rest.starts_with("https://");
+    let bare = rest.trim_matches('/');
+    let own = match kind {
+        Kind::Webhook => format!("{web}://{rest}"),
+        Kind::Slack => format!("https://hooks.slack.com/services/{bare}"),
+        Kind::Discord => format!("https://discord.com/api/webhooks/{bare}"),
+        Kind::Teams => format!("https://{bare}"),
+        _ => return None,
+    };
+    Some(if is_whole { rest.to_owned() } else { own })
+}
+
+impl Form {
+    /// Finds server, key and place in an address; `Err` says what is missing.
+    fn find_place(&mut self, web: &str, bare: &str) -> Result<(), &'static str> {
+        match self.kind {
+            Kind::Telegram => {
+                // [SERVER/]TOKEN/CHAT
+                let (token, chat) = bare.rsplit_once('/').ok_or("TOKEN/CHAT")?;
+                let (server, token) = match token.starts_with("http") {
+                    true => token.rsplit_once('/').unwrap_or(("", token)),
+                    false => ("https://api.telegram.org", token),
+                };
+                self.url = format!("{server}/bot{token}/sendMessage");
+                self.place = chat.to_owned();
+            }
+            Kind::Gotify => {
+                let (server, token) = bare.rsplit_once('/').ok_or("HOST/TOKEN")?;
+                self.url = format!("{web}://{server}/message");
+                self.key = Some(("X-Gotify-Key", token.to_owned()));
+            }
+            Kind::Ntfy => {
+                let (token, rest) = bare.rsplit_once('@').unwrap_or(("", bare));
+                let (server, topic) = rest.rsplit_once('/').ok_or("HOST/TOPIC")?;
+                (self.url, self.place) = (format!("{web}://{server}/"), topic.to_owned());
+                self.key = (!token.is_empty()).then(|| bearer(token));
+            }
+            Kind::Matrix => {
+                let (token, rest) = bare.split_once('@').ok_or("TOKEN@HOST/ROOM")?;
+                let (server, room) = rest.split_once('/').ok_or("TOKEN@HOST/ROOM")?;
+                (self.url, self.place) = (format!("{web}://{server}"), room.to_owned());
+                self.key = Some(bearer(token));
+            }
+            _ => {
+                let (server, key) = bare.rsplit_once('/').ok_or("HOST/KEY")?;
+                self.url = format!("{web}://{server}/notify/{key}");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bearer(token: &str) -> (&'static str, String) {
+    ("Authorization", format!("Bearer {}", token.trim_matches(':')))
 }
 
 impl Form {

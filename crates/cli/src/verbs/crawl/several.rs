@@ -11,7 +11,6 @@ use evercrawl_state::DiskStore;
 use serde_json::json;
 
 use super::{Directory, Label, listen_for_signals};
-use crate::alerts::Beside;
 use crate::args::{Common, Crawl, CrawlRules, RunArgs};
 use crate::{crawl_config, exit, print, units};
 
@@ -61,11 +60,7 @@ pub(super) fn run(args: &Crawl, several: &[Common]) -> anyhow::Result<u8> {
 
 /// Crawls one directory, and reports what keeps it from that.
 fn crawl(directory: &Directory<'_>, services: &Services<DiskStore>, stopper: &Stopper) -> u8 {
-    let crawled = Beside::start(directory.common, directory.args.quiet).and_then(|alerts| {
-        let crawled = directory.crawl(&[], services, stopper, || {});
-        alerts.finish();
-        crawled
-    });
+    let crawled = directory.crawl(&[], services, stopper, || {});
     crawled.unwrap_or_else(|error| {
         let (code, message) = (exit::code_of(&error), print::complaint(&format!("{error:#}")));
         if exit::is_broken_pipe(&error) {
