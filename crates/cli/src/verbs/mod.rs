@@ -18,6 +18,7 @@ pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod hits;
 pub(crate) mod hosts;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod lab;
 pub(crate) mod notify;
