@@ -208,7 +208,9 @@ pub fn changes<S: Store>(
             continue;
         }
         let noise_only = is_noise_only(source, number, &entry)?;
-        if is_wanted(&entry, asked) || asked.noise && noise_only {
+        let is_wanted =
+            is_wanted(&entry, asked) && (asked.all || !is_still_gone(source, number, &entry)?);
+        if is_wanted || asked.noise && noise_only {
             let mut what = reader.what_changed(&entry, asked)?;
             if let WhatChanged::Visit(entry) = &mut what {
                 entry.noise_only = noise_only;
@@ -232,6 +234,25 @@ fn is_wanted(entry: &LogEntry, asked: &ChangesRequest) -> bool {
 
 pub(crate) fn is_news(change: Change) -> bool {
     matches!(change, Change::New | Change::Changed | Change::Near | Change::Gone)
+}
+
+/// Whether a visit found a page gone that was gone before, as rechecks mostly do: that was told already.
+fn is_still_gone<S: Store>(
+    source: &Source<'_, S>,
+    number: u64,
+    entry: &LogEntry,
+) -> Result<bool, QueryError> {
+    let LogEntry::Visit(visit, None) = entry else { return Ok(false) };
+    if visit.change != Change::Gone {
+        return Ok(false);
+    }
+    for before in source.state.visits_before(number) {
+        match before?.1.change {
+            Change::Failed => {}
+            change => return Ok(change == Change::Gone),
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a visit brought other bytes than those held, and nothing but noise in them.

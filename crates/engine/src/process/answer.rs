@@ -170,6 +170,7 @@ pub(crate) fn outcome_of_failure(failure: &Failure) -> (Outcome, Cause) {
         Failure::Disconnected => (Outcome::Disconnected, Cause::Disconnected),
         Failure::HeadTooLarge => (Outcome::Protocol, Cause::HeadTooLarge),
         Failure::NotHttp(_) => (Outcome::Protocol, Cause::NotHttp),
+        Failure::BadStatus => (Outcome::Protocol, Cause::BadStatus),
         _ => (Outcome::Protocol, Cause::BadHead),
     }
 }
@@ -424,6 +425,7 @@ mod tests {
             Failure::Disconnected,
             Failure::HeadTooLarge,
             Failure::NotHttp(String::new()),
+            Failure::BadStatus,
             Failure::Protocol(String::new()),
         ] {
             let (outcome, cause) = outcome_of_failure(&failure);
