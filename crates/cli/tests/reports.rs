@@ -306,9 +306,13 @@ fn an_archive_has_all_that_its_pages_show_from_any_host() {
     let site = Site::serve(|request| match request.page.as_str() {
         "a.test/" => Answer::page(
             "<img src=http://cdn.test/i.png><a href=http://cdn.test/page>away</a>\
-             <a href=/paper.pdf>paper</a>",
+             <a href=/paper.pdf>paper</a><iframe src=http://cdn.test/frame></iframe>",
         ),
-        "cdn.test/i.png" => Answer::status("200 OK").body("PNG").with("Content-Type: image/png"),
+        "cdn.test/i.png" => Answer::status("302 Found").with("Location: http://img.test/1"),
+        "img.test/1" => Answer::status("200 OK").body("PNG").with("Content-Type: image/png"),
+        "cdn.test/frame" => Answer::page(
+            "<img src=/in-frame.png><a href=/page>away</a><iframe src=http://img.test/deeper>",
+        ),
         "a.test/paper.pdf" => {
             Answer::status("200 OK").body("%PDF-1.4").with("Content-Type: application/pdf")
         }
@@ -319,6 +323,10 @@ fn an_archive_has_all_that_its_pages_show_from_any_host() {
     place.run(&crawl).expect(0);
     assert_eq!(site.asked("cdn.test/i.png").len(), 1);
     assert_eq!(site.asked("a.test/paper.pdf").len(), 1);
+    assert_eq!(site.asked("img.test/1").len(), 1, "where a requisite is now");
+    assert_eq!(site.asked("cdn.test/frame").len(), 1);
+    assert_eq!(site.asked("cdn.test/in-frame.png").len(), 1, "a frame has requisites, too");
+    assert_eq!(site.asked("img.test/deeper").len(), 0, "frames of frames are no end");
     assert_eq!(site.asked("cdn.test/page").len(), 0, "a link to another host is no requisite");
     let shown = place.run("config show").expect(0).out;
     assert!(shown.contains("64MiB") && shown.contains("crawl.preset"), "{shown}");

@@ -26,6 +26,12 @@ use crate::guesses::Guesses;
 /// Bands of what is found, besides by depth.
 const SITEMAP_BAND: Band = Band::FIRST;
 
+/// Whether a page is in the crawl only because another is made of it: by itself it would not be let in.
+fn is_requisite(gate: &UrlFilter, lease: &Lease, at: Time) -> bool {
+    let url = Canonical::from_trusted(lease.row.url.clone());
+    url.is_some_and(|url| gate.check_url(&url, lease.row.depth, at) == Err(Refusal::OutOfScope))
+}
+
 /// How many links were refused, by reason.
 #[derive(Clone, Debug, Default)]
 pub struct RefusalCounts([u32; Refusal::ALL.len()]);
@@ -241,6 +247,9 @@ impl LinkReader {
             None => base.join(href),
         };
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let any_host = self.take.embeds_from_any_host;
+        // Pages within pages of the crawl, and no further.
+        let frames_from_any_host = any_host && !is_requisite(&gate, from.lease, from.at);
         for link in page.links.iter() {
             // Menus repeat the same words; what differs only behind `#` is the same page.
             let href = &link.href[..memchr(b'#', link.href.as_bytes()).unwrap_or(link.href.len())];
@@ -253,7 +262,11 @@ impl LinkReader {
                 found_links.refused.add(Refusal::NoFollow);
                 continue;
             }
-            let requisite = link.kind == LinkKind::Embed && self.take.embeds_from_any_host;
+            let requisite = match link.kind {
+                LinkKind::Embed => any_host,
+                LinkKind::Frame => frames_from_any_host,
+                _ => false,
+            };
             let looked_up = join(href).and_then(|url| self.look_up(&gate, from, url, requisite));
             let (key, url) = match looked_up {
                 Ok(looked_up) => looked_up,
@@ -348,7 +361,14 @@ impl LinkReader {
             self.widen(target);
         }
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        match target.and_then(|url| self.judged(&gate, &from, url)) {
+        let requisite = self.take.embeds_from_any_host && is_requisite(&gate, lease, at);
+        let judged = target.and_then(|url| match requisite {
+            true => gate
+                .check_requisite(&url, at)
+                .map(|()| self.found(&from, self.key_from(&from, &url), url)),
+            false => self.judged(&gate, &from, url),
+        });
+        match judged {
             Ok(found) => {
                 followed.push((found.page, ""));
                 found_links.found.push(Discovery {
