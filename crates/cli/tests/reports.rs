@@ -177,6 +177,11 @@ fn a_page_that_stays_gone_is_told_of_once() {
     };
     assert_eq!(gone(""), 1);
     assert!(gone("--all") > 1);
+    // Its states are told all the same, and that nothing is new about it.
+    let lines = place.run("changes --json --states").expect(0).json_lines();
+    let told: Vec<_> = lines.iter().filter(|line| line["change"] == "gone").collect();
+    assert_eq!((&told[0]["from"], &told[0]["again"]), (&"live".into(), &false.into()));
+    assert!(told.len() > 1 && told[1..].iter().all(|line| line["again"] == true), "{told:?}");
 }
 
 /// A page with a clock, one that moved, a feed, and one that goes.

@@ -261,12 +261,12 @@ async fn a_head_that_breaks_the_rules_is_a_failure_of_protocol() {
     }
     for status in ["2000", "20", "abc", "000", " 200", "-1"] {
         let failure =
-            fetch_err(&format!("HTTP/1.1 {status} OK\r\nContent-Length: 4\r\n\r\nbody")).await;
+            fetch_err(format!("HTTP/1.1 {status} OK\r\nContent-Length: 4\r\n\r\nbody")).await;
         assert_eq!(failure.code(), "bad_status", "{status}");
     }
     for version in ["3.7", "2", "2.0", "0.9", "1"] {
         let failure =
-            fetch_err(&format!("HTTP/{version} 200 OK\r\nContent-Length: 4\r\n\r\nbody")).await;
+            fetch_err(format!("HTTP/{version} 200 OK\r\nContent-Length: 4\r\n\r\nbody")).await;
         assert_eq!(failure.code(), "not_http", "{version}");
     }
 }
