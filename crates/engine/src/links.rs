@@ -247,9 +247,7 @@ impl LinkReader {
             None => base.join(href),
         };
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        let any_host = self.take.embeds_from_any_host;
-        // Pages within pages of the crawl, and no further.
-        let frames_from_any_host = any_host && !is_requisite(&gate, from.lease, from.at);
+        let may_lie_anywhere = self.may_lie_anywhere(&gate, from);
         for link in page.links.iter() {
             // Menus repeat the same words; what differs only behind `#` is the same page.
             let href = &link.href[..memchr(b'#', link.href.as_bytes()).unwrap_or(link.href.len())];
@@ -262,11 +260,7 @@ impl LinkReader {
                 found_links.refused.add(Refusal::NoFollow);
                 continue;
             }
-            let requisite = match link.kind {
-                LinkKind::Embed => any_host,
-                LinkKind::Frame => frames_from_any_host,
-                _ => false,
-            };
+            let requisite = may_lie_anywhere(link.kind);
             let looked_up = join(href).and_then(|url| self.look_up(&gate, from, url, requisite));
             let (key, url) = match looked_up {
                 Ok(looked_up) => looked_up,
@@ -296,6 +290,22 @@ impl LinkReader {
             found_links.found.push(found);
         }
         followed
+    }
+
+    /// Which links of a page lead to what it is made of and may lie on any host: frames only where the page itself is
+    /// of the crawl, so that frames within frames end.
+    fn may_lie_anywhere(
+        &self,
+        gate: &UrlFilter,
+        from: &From<'_>,
+    ) -> impl Fn(LinkKind) -> bool + use<> {
+        let embeds = self.take.embeds_from_any_host;
+        let frames = embeds && !is_requisite(gate, from.lease, from.at);
+        move |kind| match kind {
+            LinkKind::Embed => embeds,
+            LinkKind::Frame => frames,
+            _ => false,
+        }
     }
 
     /// What a link is known by, and its URL where that may be new. What is known was let in when it was

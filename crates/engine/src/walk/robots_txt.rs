@@ -111,15 +111,8 @@ impl<S: Store> Walk<S> {
             let again = Some(self.config.schedule.rare_visit(now));
             return self.refuse(&answer.lease, Refusal::HostDead, again, now);
         }
-        if answer.status.is_none() {
-            if self.other_scheme_answers(&answer, now)? {
-                return self.refuse_scheme(answer, now.after(ROBOTS_RETRY), now);
-            }
-            if self.other_scheme_waits(&answer, now)? {
-                let jitter = host_pace::jitter(answer.lease.page, now, self.seed);
-                let pause = host_pace::backoff(&self.config.schedule, &answer.lease, None, jitter);
-                return self.refuse_scheme(answer, now.after(pause), now);
-            }
+        if let Some(until) = self.scheme_fails_until(&answer, now)? {
+            return self.refuse_scheme(answer, until, now);
         }
         let (expires, kept) = match access {
             Access::DisallowAll => self.robots_cannot_be_had(&answer, &mut update, now)?,
@@ -162,6 +155,23 @@ impl<S: Store> Walk<S> {
 }
 
 impl<S: Store> Walk<S> {
+    /// Until when the scheme of an origin counts as failing, where it gave no answer and the other scheme may do.
+    fn scheme_fails_until(
+        &self,
+        answer: &RobotsAnswer,
+        now: Time,
+    ) -> Result<Option<Time>, EngineError> {
+        if answer.status.is_some() {
+            return Ok(None);
+        }
+        if self.other_scheme_answers(answer, now)? {
+            return Ok(Some(now.after(ROBOTS_RETRY)));
+        }
+        let jitter = host_pace::jitter(answer.lease.page, now, self.seed);
+        let pause = host_pace::backoff(&self.config.schedule, &answer.lease, None, jitter);
+        Ok(self.other_scheme_waits(answer, now)?.then(|| now.after(pause)))
+    }
+
     /// Whether the host of an origin that gave no answer does answer by the other scheme.
     fn other_scheme_answers(&self, answer: &RobotsAnswer, now: Time) -> Result<bool, EngineError> {
         let Some(other) = other_scheme(&answer.origin) else { return Ok(false) };
