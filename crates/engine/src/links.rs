@@ -262,13 +262,8 @@ impl LinkReader {
             }
             let requisite = may_lie_anywhere(link.kind);
             let looked_up = join(href).and_then(|url| self.look_up(&gate, from, url, requisite));
-            let (key, url) = match looked_up {
-                Ok(looked_up) => looked_up,
-                Err(reason) => {
-                    found_links.refused.add(reason);
-                    continue;
-                }
-            };
+            let looked_up = looked_up.map_err(|reason| found_links.refused.add(reason));
+            let Ok((key, url)) = looked_up else { continue };
             if !keys.insert(key.0.url) {
                 continue;
             }
