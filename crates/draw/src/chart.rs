@@ -85,7 +85,7 @@ impl Chart {
 
     fn write_grid(&self, out: &mut String) -> std::fmt::Result {
         for (share, _) in &self.y_ticks {
-            let (y, class) = (self.y_of(*share), if *share == 0.0 { "axis" } else { "grid" });
+            let (y, class) = (self.y_of(*share), if *share == 0.0 { "axis" } else { "gridline" });
             writeln!(
                 out,
                 "<line class=\"{class}\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"

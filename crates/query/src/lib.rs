@@ -13,6 +13,7 @@ mod code;
 mod diff;
 mod freshness;
 mod hosts;
+mod latest;
 mod learned;
 mod links;
 mod log;
@@ -28,6 +29,8 @@ mod retained;
 mod run_hosts;
 mod source;
 mod status;
+mod tally;
+mod trend;
 mod visit;
 mod why;
 
@@ -40,6 +43,7 @@ pub use code::{At, Code, Coded, digest_text};
 pub use diff::{Before, DiffRequest, DiffView, Part, PartWords, VersionView, diff};
 pub use freshness::{FreshnessView, freshness};
 pub use hosts::{HostView, HostWaits, HostsRequest, HostsView, RobotsCopyView, hosts};
+pub use latest::{LatestRequest, LatestView, latest};
 pub use learned::{
     ChancePredictions, ClassPredictions, LearnedView, NewLinksView, PredictionCount,
     PredictionsView, RechecksView, SignalView,
@@ -69,6 +73,8 @@ pub use status::{
     CommitTimes, FetchTimes, NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress,
     RunReport, Status, Survey, TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
 };
+pub use tally::{ClassCount, HostTally, TallyRequest, TallyView, tally};
+pub use trend::{TrendKeeper, TrendPoint, TrendRequest, TrendView, trend};
 pub use visit::{HistoryView, VisitView, history};
 pub use why::{
     ChangeRateStep, FormerlyStep, ImportanceBasis, ImportanceStep, Inputs, KnownStep, MirrorStep,

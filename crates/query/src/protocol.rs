@@ -10,6 +10,7 @@ use crate::changes::{ChangesRequest, ChangesView};
 use crate::diff::{DiffRequest, DiffView};
 use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
+use crate::latest::{LatestRequest, LatestView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
 use crate::log::{LogRequest, LogView};
 use crate::metrics::MetricsView;
@@ -20,6 +21,8 @@ use crate::queue::{QueueRequest, QueueView};
 use crate::rates::{RatesRequest, RatesView};
 use crate::retained::{DroppedView, RetentionPreview};
 use crate::status::Status;
+use crate::tally::{TallyRequest, TallyView};
+use crate::trend::{TrendRequest, TrendView};
 use crate::visit::HistoryView;
 use crate::why::WhyView;
 
@@ -62,6 +65,12 @@ pub enum Request {
     Pages(PagesRequest),
     /// What was found to be new, changed or gone?
     Changes(ChangesRequest),
+    /// What changed last?
+    Latest(LatestRequest),
+    /// How did the figures move?
+    Trend(TrendRequest),
+    /// What did the last visits bring?
+    Tally(TallyRequest),
     /// What stands in the log, with what is known of its pages?
     Log(LogRequest),
     /// Which hosts are known?
@@ -197,6 +206,12 @@ pub enum Answer {
     Pages(PagesView),
     /// Some of the log.
     Changes(ChangesView),
+    /// What changed last.
+    Latest(LatestView),
+    /// How the figures moved.
+    Trend(TrendView),
+    /// What the last visits brought.
+    Tally(Box<TallyView>),
     /// Some of the log, with what is known of its pages.
     Log(LogView),
     /// Some of the hosts.

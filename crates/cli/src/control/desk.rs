@@ -50,6 +50,9 @@ pub(crate) fn answer(
         }
         Request::Pages(asked) => pages(opened, asked, now, reply),
         Request::Changes(asked) => changes(opened, asked, now, reply).map(drop),
+        Request::Latest(asked) => reply(Answer::Latest(query::latest(&source, &asked)?)),
+        Request::Trend(asked) => reply(Answer::Trend(query::trend(&opened.path, &asked, now)?)),
+        Request::Tally(asked) => reply(Answer::Tally(Box::new(query::tally(&source, &asked)?))),
         Request::Log(mut asked) => log(opened, &mut asked, now, reply),
         Request::Hosts(asked) => hosts(opened, asked, now, reply),
         Request::Queue(asked) => reply(Answer::Queue(query::queue(&source, &asked)?)),

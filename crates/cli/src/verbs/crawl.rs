@@ -1,5 +1,6 @@
 //! `evercrawl crawl`: discovers, fetches, archives and revisits pages.
 
+mod curves;
 mod keeper;
 mod label;
 mod screen;
@@ -143,7 +144,8 @@ impl Directory<'_> {
         let (board, inbox, before) =
             (StatusBoard::default(), Inbox::default(), walk.counters().clone());
         let mut screen = Screen::new(self.args.json, self.args.quiet, board.clone())
-            .labelled(&self.label, dir.path());
+            .labelled(&self.label, dir.path())
+            .keeping_curves(dir.path());
         let _door = self.open_door(&dir, &walk, &settings, &inbox, board);
         if let Some(listener) = listener {
             // Where the system chose the port, nothing else tells it.
