@@ -9,8 +9,8 @@ use crate::escaped;
 
 /// Room for the words of the x axis, in pixels.
 const BELOW: f64 = 22.0;
-/// Room above the highest value, for the word at the topmost line.
-const ABOVE: f64 = 16.0;
+/// Room above the highest value, for half a word at the topmost line.
+const ABOVE: f64 = 8.0;
 /// The inner drawing has so many steps in both directions.
 const STEPS: f64 = 1000.0;
 
@@ -69,11 +69,18 @@ impl Chart {
             escaped(&self.title),
             escaped(&self.description)
         )?;
+        self.write_y_words(out)?;
+        // The style sheet moves it to the right of these words, and narrows it by as much.
+        writeln!(
+            out,
+            "<svg class=\"plot\" width=\"100%\" height=\"{height}\" overflow=\"visible\">"
+        )?;
         self.write_grid(out)?;
         for mark in &self.marks {
             self.write_mark(out, mark)?;
         }
-        self.write_words(out)?;
+        self.write_x_words(out)?;
+        writeln!(out, "</svg>")?;
         writeln!(out, "</svg>")
     }
 
@@ -94,11 +101,15 @@ impl Chart {
         Ok(())
     }
 
-    fn write_words(&self, out: &mut String) -> std::fmt::Result {
-        for (share, words) in &self.y_ticks {
-            let y = self.y_of(*share) - 4.0;
-            writeln!(out, "<text class=\"tick\" x=\"2\" y=\"{y:.1}\">{}</text>", escaped(words))?;
+    fn write_y_words(&self, out: &mut String) -> std::fmt::Result {
+        for (share, words) in self.y_ticks.iter().filter(|tick| !tick.1.is_empty()) {
+            let y = self.y_of(*share) + 4.0;
+            writeln!(out, "<text class=\"tick\" x=\"0\" y=\"{y:.1}\">{}</text>", escaped(words))?;
         }
+        Ok(())
+    }
+
+    fn write_x_words(&self, out: &mut String) -> std::fmt::Result {
         let y = f64::from(self.height) - 6.0;
         for (share, words) in &self.x_ticks {
             let anchor = match *share {

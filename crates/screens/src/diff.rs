@@ -41,7 +41,7 @@ pub fn diff(frame: &Frame<'_>, shown: &Diff<'_>) -> String {
     let of = in_query(shown.url);
     let elsewhere =
         Elsewhere::new(&format!("page/diff?url={of}"), &format!("diff {}", argument(shown.url)));
-    frame.titled(Place::Page, "Diff", &elsewhere, &body)
+    frame.titled(Place::Page, ("Diff", "Which words changed?"), &elsewhere, &body)
 }
 
 fn address(frame: &Frame<'_>, shown: &Diff<'_>, beside: bool, unmask: bool) -> String {

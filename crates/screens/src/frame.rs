@@ -32,8 +32,6 @@ pub enum Place {
     Overview,
     /// What is new for me?
     Changes,
-    /// What needs a decision?
-    Hits,
     /// What do we know of a page, what next, and why?
     Page,
     /// Which server holds us up?
@@ -44,8 +42,6 @@ pub enum Place {
     Budget,
     /// Why is it not crawled?
     Refusals,
-    /// Will I be told?
-    Rules,
     /// Can I trust the archive, and hand it over?
     Archive,
     /// What do all the figures say?
@@ -57,12 +53,12 @@ pub enum Place {
 impl Place {
     /// All of them, in the order of the list, by what they are for.
     pub const GROUPS: [(&'static str, &'static [Place]); 4] = [
-        ("Watch", &[Place::Overview, Place::Changes, Place::Hits]),
+        ("Watch", &[Place::Overview, Place::Changes]),
         (
             "Understand",
             &[Place::Page, Place::Sites, Place::Queue, Place::Refusals, Place::Analytics],
         ),
-        ("Steer", &[Place::Budget, Place::Rules, Place::Settings]),
+        ("Steer", &[Place::Budget, Place::Settings]),
         ("Keep", &[Place::Archive]),
     ];
 
@@ -71,13 +67,11 @@ impl Place {
         match self {
             Place::Overview => "",
             Place::Changes => "changes",
-            Place::Hits => "hits",
             Place::Page => "page",
             Place::Sites => "sites",
             Place::Queue => "queue",
             Place::Budget => "budget",
             Place::Refusals => "refusals",
-            Place::Rules => "rules",
             Place::Archive => "archive",
             Place::Analytics => "analytics",
             Place::Settings => "settings",
@@ -89,13 +83,11 @@ impl Place {
         match self {
             Place::Overview => "Overview",
             Place::Changes => "Changes",
-            Place::Hits => "Hits",
             Place::Page => "Pages",
             Place::Sites => "Sites",
             Place::Queue => "Queue",
             Place::Budget => "Budget",
             Place::Refusals => "Refusals",
-            Place::Rules => "Rules",
             Place::Archive => "Archive",
             Place::Analytics => "Analytics",
             Place::Settings => "Settings",
@@ -107,13 +99,11 @@ impl Place {
         match self {
             Place::Overview => "Is all well, and how fresh is it?",
             Place::Changes => "What is new for me?",
-            Place::Hits => "What needs a decision?",
             Place::Page => "What do we know, what comes next, and why?",
             Place::Sites => "Which server holds us up?",
             Place::Queue => "What comes next, and what should not?",
             Place::Budget => "Is it spent well?",
             Place::Refusals => "Why is it not crawled?",
-            Place::Rules => "Will I be told?",
             Place::Archive => "Can I trust it, and hand it over?",
             Place::Analytics => "What do the figures say?",
             Place::Settings => "What holds, and who said so?",
@@ -169,14 +159,14 @@ impl Frame<'_> {
 
     /// A whole screen.
     pub fn screen(&self, place: Place, elsewhere: &Elsewhere, body: &Markup) -> String {
-        self.titled(place, place.name(), elsewhere, body)
+        self.titled(place, (place.name(), place.question()), elsewhere, body)
     }
 
-    /// A whole screen with a title of its own.
+    /// A whole screen with a title and a question of its own.
     pub fn titled(
         &self,
         place: Place,
-        title: &str,
+        (title, question): (&str, &str),
         elsewhere: &Elsewhere,
         body: &Markup,
     ) -> String {
@@ -195,7 +185,7 @@ impl Frame<'_> {
                     div.head {
                         div {
                             h1 { (title) }
-                            p.question { (place.question()) }
+                            p.question { (question) }
                         }
                         (self.finder())
                     }

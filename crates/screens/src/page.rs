@@ -43,7 +43,7 @@ pub fn page(frame: &Frame<'_>, shown: &Page<'_>) -> String {
         .api(format!("page/history?url={of}"))
         .command(format!("history {}", argument(url)))
         .command(format!("diff {}", argument(url)));
-    frame.screen(Place::Page, &elsewhere, &body)
+    frame.titled(Place::Page, ("Page", Place::Page.question()), &elsewhere, &body)
 }
 
 /// The way to a page, where none is asked for: a field, and pages by state.
@@ -181,11 +181,12 @@ fn next_card(frame: &Frame<'_>, why: &WhyView) -> Markup {
 /// The interval of changes with its band, on a scale of time from a minute to a year.
 fn interval_scale(rate: &ChangeRateStep) -> Markup {
     use evercrawl_draw::chart::{Chart, Mark};
-    let (least, most): (f64, f64) = (60.0, 31_557_600.0);
+    let (least, most): (f64, f64) = (1.0, 31_557_600.0);
     let share = |seconds: f64| {
         ((seconds.max(1.0).ln() - least.ln()) / (most.ln() - least.ln())).clamp(0.0, 1.0)
     };
     let ticks = [
+        ("1 s", 1.0),
         ("1 min", 60.0),
         ("1 h", 3_600.0),
         ("1 day", 86_400.0),

@@ -75,14 +75,18 @@ pub fn seconds(length: f64) -> String {
         return "ever".to_owned();
     }
     let (minute, hour, day, year) = (60.0, 3_600.0, 86_400.0, 31_557_600.0);
+    let rounded = |number: f64| figures((number * 10.0).round() / 10.0);
     match length {
+        _ if length <= 0.0 => "0\u{202f}s".to_owned(),
         _ if length < 0.9995 => format!("{:.0}\u{202f}ms", length * 1000.0),
-        _ if length < 9.95 => format!("{}\u{202f}s", figures(length)),
-        _ if length < 99.5 => format!("{length:.0}\u{202f}s"),
-        _ if length < 99.5 * minute => format!("{:.0}\u{202f}min", length / minute),
-        _ if length < 48.0 * hour => {
-            format!("{}\u{202f}h", figures((length / hour * 10.0).round() / 10.0))
-        }
+        _ if length < 9.95 => format!("{}\u{202f}s", rounded(length)),
+        _ if length < 119.5 => format!("{length:.0}\u{202f}s"),
+        _ if length < 10.0 * minute => format!("{}\u{202f}min", rounded(length / minute)),
+        _ if length < 119.5 * minute => format!("{:.0}\u{202f}min", length / minute),
+        _ if length < 48.0 * hour => format!("{}\u{202f}h", rounded(length / hour)),
+        _ if length < 2.0 * year => format!("{}\u{202f}days", rounded(length / day)),
+        _ => format!("{}\u{202f}years", rounded(length / year)),
+    }
         _ if length < 2.0 * year => {
             format!("{}\u{202f}days", figures((length / day * 10.0).round() / 10.0))
         }
@@ -92,12 +96,19 @@ pub fn seconds(length: f64) -> String {
 
 /// How long a moment is ago, or how far off, with the moment itself to point at.
 pub fn moment(at: Time, now: Time) -> Markup {
-    let text = match at > now {
-        true => format!("in {}", seconds(since(now, at))),
-        false if since(at, now) < 1.0 => "just now".to_owned(),
-        false => format!("{} ago", seconds(since(at, now))),
+    let length = since(now.min(at), now.max(at));
+    let text = match length {
+        // Clocks and commits differ by as much.
+        _ if length < 1.5 => "just now".to_owned(),
+        _ if at > now => format!("in {}", whole_seconds(length)),
+        _ => format!("{} ago", whole_seconds(length)),
     };
     html! { time datetime=(at.rfc3339()) title=(utc(at)) { (text) } }
+}
+
+/// A length of time without parts of seconds.
+fn whole_seconds(length: f64) -> String {
+    seconds(length.round())
 }
 
 fn since(earlier: Time, later: Time) -> f64 {
@@ -217,7 +228,7 @@ mod tests {
         for (length, text) in [
             (0.25, "250\u{202f}ms"),
             (3.0, "3\u{202f}s"),
-            (150.0, "2\u{202f}min"),
+            (150.0, "2.5\u{202f}min"),
             (7_200.0, "2\u{202f}h"),
             (864_000.0, "10\u{202f}days"),
         ] {
