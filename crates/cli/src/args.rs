@@ -84,6 +84,9 @@ pub(crate) enum Verb {
     /// Estimate how often pages change, by host, directory or tag
     #[command(after_help = "Example: evercrawl rates --by dir --data web")]
     Rates(crate::verbs::rates::Rates),
+    /// Write all figures with drawings, as one HTML file or JSON
+    #[command(after_help = "Example: evercrawl report --html report.html --data web")]
+    Report(crate::verbs::report::Report),
     /// Show the main text of a page, without menus and the like
     #[command(after_help = "Example: evercrawl text https://example.org/ --as markdown --data web")]
     Text(Text),

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Read the results",
         &[
             "urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "text",
-            "rates", "rank", "spam",
+            "rates", "report", "rank", "spam",
         ],
     ),
     ("Use the results elsewhere", &["export", "documents"]),

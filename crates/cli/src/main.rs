@@ -94,6 +94,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Changes(args) => verbs::changes::run(&args),
         Verb::Diff(args) => verbs::diff::run(&args),
         Verb::Rates(args) => verbs::rates::run(&args),
+        Verb::Report(args) => verbs::report::run(&args),
         Verb::Text(args) => verbs::text::run(&args),
         Verb::Documents(args) => verbs::documents::run(&args),
         Verb::Export(verb) => verbs::export::run(&verb),

@@ -1,6 +1,7 @@
 //! How is a chart written that takes the width it is given, while its words keep their size?
 //!
-//! Places are shares of the drawing: 0 is left or below, 1 is right or above. Curves lie in an inner drawing that
+//! Places are shares of the drawing: 0 is left or below, 1 is right or above. The words of the y axis stand to the left
+//! of it, where the style sheet leaves room (padding). Curves lie in an inner drawing that
 //! stretches; words, dots and bars are put at percentages of the outer one, which does not.
 
 use std::fmt::Write;
@@ -70,17 +71,11 @@ impl Chart {
             escaped(&self.description)
         )?;
         self.write_y_words(out)?;
-        // The style sheet moves it to the right of these words, and narrows it by as much.
-        writeln!(
-            out,
-            "<svg class=\"plot\" width=\"100%\" height=\"{height}\" overflow=\"visible\">"
-        )?;
         self.write_grid(out)?;
         for mark in &self.marks {
             self.write_mark(out, mark)?;
         }
         self.write_x_words(out)?;
-        writeln!(out, "</svg>")?;
         writeln!(out, "</svg>")
     }
 
@@ -104,7 +99,11 @@ impl Chart {
     fn write_y_words(&self, out: &mut String) -> std::fmt::Result {
         for (share, words) in self.y_ticks.iter().filter(|tick| !tick.1.is_empty()) {
             let y = self.y_of(*share) + 4.0;
-            writeln!(out, "<text class=\"tick\" x=\"0\" y=\"{y:.1}\">{}</text>", escaped(words))?;
+            writeln!(
+                out,
+                "<text class=\"tick\" text-anchor=\"end\" x=\"-8\" y=\"{y:.1}\">{}</text>",
+                escaped(words)
+            )?;
         }
         Ok(())
     }

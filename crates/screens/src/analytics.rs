@@ -67,7 +67,7 @@ pub fn report(collection: &str, shown: &Analytics<'_>, now: Time) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "Report of " (collection) }
+                title { "Report of " (words::plain(collection)) }
                 style { (PreEscaped(style)) }
             }
             body.report {
@@ -88,7 +88,7 @@ fn card_of(section: &Section) -> Markup {
     html! {
         section.card id=(section.id) data-live aria-labelledby=(format!("{}-h", section.id)) {
             h2 id=(format!("{}-h", section.id)) { (section.title) }
-            p.says { (section.sentence) }
+            p.says { (visible(&section.sentence)) }
             (section.body)
         }
     }
@@ -448,13 +448,13 @@ fn rates_by_host(rates: &RatesView) -> Section {
     let chart = Chart {
         id: "a-host-rates".to_owned(),
         title: "Changes a day of one page, by host".to_owned(),
-        description: sentence.clone(),
+        description: words::plain(&sentence),
         height: 190,
         x_ticks: rows
             .iter()
             .enumerate()
             .step_by(rows.len().div_ceil(5).max(1))
-            .map(|(number, row)| (x(number), row.section.clone()))
+            .map(|(number, row)| (x(number), words::plain(&row.section)))
             .collect(),
         y_ticks: ticks.iter().map(|tick| (tick / top, short(*tick))).collect(),
         marks: vec![
@@ -471,7 +471,11 @@ fn rates_by_host(rates: &RatesView) -> Section {
                     .enumerate()
                     .map(|(number, row)| {
                         let rate = row.rate.unwrap_or(0.0);
-                        (x(number), rate / top, format!("{}: {} a day", row.section, figures(rate)))
+                        (
+                            x(number),
+                            rate / top,
+                            format!("{}: {} a day", words::plain(&row.section), figures(rate)),
+                        )
                     })
                     .collect(),
             ),

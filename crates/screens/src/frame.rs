@@ -4,7 +4,7 @@ use evercrawl_model::Time;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::assets;
-use crate::words::argument;
+use crate::words::{argument, visible};
 
 /// What every screen of a collection needs to know beside what it shows.
 #[derive(Clone, Debug)]
@@ -218,7 +218,7 @@ impl Frame<'_> {
                             } li { a href="/" { "All collections" } } }
                         }
                     } @else { strong { (self.collection) } }
-                    span class=(format!("pill {}", state.1)) #running { (state.0) }
+                    span class=(format!("pill {}", state.1)) { (state.0) }
                 }
                 @for (group, places) in Place::GROUPS {
                     h2 { (group) }
@@ -259,7 +259,7 @@ impl Frame<'_> {
                     details {
                         summary { "As command" }
                         @for command in &elsewhere.commands {
-                            pre { code { "evercrawl " (command) " --data " (argument(self.collection)) } }
+                            pre { code { "evercrawl " (visible(command)) " --data " (argument(self.collection)) } }
                         }
                     }
                 }

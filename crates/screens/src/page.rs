@@ -120,7 +120,7 @@ fn title_of(frame: &Frame<'_>, why: &WhyView) -> Markup {
         section.headline.page-title {
             p.big { (badge(word, tone)) " " (web_link(&why.url)) }
             p {
-                (in_a_sentence(why))
+                (visible(&in_a_sentence(why)))
                 @if let Some(replay) = frame.replay.filter(|_| why.page.as_ref().is_some_and(|page| page.digest.is_some())) {
                     " " a href=(format!("{replay}/{}", why.url)) rel="noopener noreferrer" { "See how it looked" }
                 }
@@ -185,14 +185,8 @@ fn interval_scale(rate: &ChangeRateStep) -> Markup {
     let share = |seconds: f64| {
         ((seconds.max(1.0).ln() - least.ln()) / (most.ln() - least.ln())).clamp(0.0, 1.0)
     };
-    let ticks = [
-        ("1 s", 1.0),
-        ("1 min", 60.0),
-        ("1 h", 3_600.0),
-        ("1 day", 86_400.0),
-        ("1 month", 2_629_800.0),
-        ("1 year", most),
-    ];
+    let ticks =
+        [("1 s", 1.0), ("1 min", 60.0), ("1 h", 3_600.0), ("1 day", 86_400.0), ("1 year", most)];
     let (low, high) = (share(rate.interval_low_seconds), share(rate.interval_high_seconds));
     let sentence = format!("A change every {}", seconds(rate.interval_seconds));
     let chart = Chart {
@@ -261,7 +255,7 @@ fn known_card(frame: &Frame<'_>, why: &WhyView) -> Markup {
             &empty(
                 "Nothing: it was never seen.",
                 &html! {
-                    "Add it: " code { "evercrawl add " (argument(&why.url)) }
+                    "Add it: " code { "evercrawl add " (visible(&argument(&why.url))) }
                 },
             ),
         );
@@ -287,7 +281,7 @@ fn steps_card(frame: &Frame<'_>, why: &WhyView) -> Markup {
         ol.steps {
             @for step in &why.steps {
                 @let (word, tone) = verdict(step.verdict);
-                li { span.verdict.(tone.class()) title=(word) aria-label=(word) {} div { strong { (name_of(&step.what)) } " " (words_of(step)) } }
+                li { span.verdict.(tone.class()) title=(word) aria-label=(word) {} div { strong { (name_of(&step.what)) } " " (visible(&words_of(step))) } }
             }
         }
         @if let Some(proxy) = &why.proxy { p.soft { "It would be fetched through " (visible(proxy)) "." } }

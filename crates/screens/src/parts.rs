@@ -51,7 +51,7 @@ pub(crate) fn page_link(frame: &Frame<'_>, url: &str) -> Markup {
 /// A URL on the web, as a link that leads there only if it is one.
 pub(crate) fn web_link(url: &str) -> Markup {
     html! {
-        @if is_web_address(url) { a.url.out href=(url) rel="noopener noreferrer nofollow" target="_blank" { (visible(url)) } }
+        @if is_web_address(url) { a.url.out href=(words::address(url)) rel="noopener noreferrer nofollow" target="_blank" { (visible(url)) } }
         @else { span.url { (visible(url)) } }
     }
 }

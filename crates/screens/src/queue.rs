@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::codes;
 use crate::frame::{Elsewhere, Frame, Place};
 use crate::parts::{card, empty, page_link, table, wide_card};
-use crate::words::{argument, count, figures, moment, percent, plural, seconds, visible};
+use crate::words::{argument, count, figures, moment, percent, plain, plural, seconds, visible};
 
 /// What the screen shows.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ fn exclude_card(frame: &Frame<'_>, shown: &Queue<'_>) -> Markup {
         @if let Some(exclusion) = &shown.exclusion { (preview(frame, exclusion)) }
         @else { p.soft { "Nothing is excluded before you have seen what would be." } }
     };
-    card("exclude", "Exclude pages", &body)
+    wide_card("exclude", "Exclude pages", &body)
 }
 
 fn preview(frame: &Frame<'_>, exclusion: &Exclusion<'_>) -> Markup {
@@ -114,7 +114,7 @@ fn preview(frame: &Frame<'_>, exclusion: &Exclusion<'_>) -> Markup {
             input type="hidden" name="pattern" value=(exclusion.pattern);
             button.danger { "Exclude these pages" }
         }))
-        pre { code { "evercrawl exclude " (argument(exclusion.pattern)) " --data " (argument(frame.collection)) } }
+        pre { code { "evercrawl exclude " (visible(&argument(exclusion.pattern))) " --data " (argument(frame.collection)) } }
     }
 }
 
@@ -128,7 +128,7 @@ fn overrides_card(frame: &Frame<'_>, overrides: &[OverrideView]) -> Markup {
             td.num { (moment(one.since.0, frame.now)) }
             td { (frame.form("unset", &html! {
                 input type="hidden" name="what" value=(what); input type="hidden" name="kind" value=(kind);
-                button.quiet.small aria-label=(format!("Remove {kind} of {what}")) { "Remove" }
+                button.quiet.small aria-label=(format!("Remove {kind} of {}", plain(&what))) { "Remove" }
             })) }
         }
     } };

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::codes;
 use crate::frame::{Elsewhere, Frame, Place};
-use crate::parts::{card, counts_table, empty, page_link, wide_card};
+use crate::parts::{counts_table, empty, page_link, wide_card};
 use crate::words::{argument, in_query, moment, plural};
 
 /// What the screen shows.
@@ -69,12 +69,12 @@ fn reasons_card(frame: &Frame<'_>, shown: &Refusals<'_>) -> Markup {
         ),
         false => counts_table("Refusals by reason", "Reason", rows),
     };
-    card("reasons", "Reasons", &body)
+    wide_card("reasons", "Reasons", &body)
 }
 
 fn samples_card(frame: &Frame<'_>, shown: &Refusals<'_>) -> Markup {
     let Some(reason) = shown.reason else {
-        return card(
+        return wide_card(
             "samples",
             "Samples",
             &empty("Choose a reason.", &html! { "Then some of its pages are shown here." }),

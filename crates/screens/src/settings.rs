@@ -46,7 +46,7 @@ pub fn settings(frame: &Frame<'_>, settings: &[Setting], only_set: bool) -> Stri
         @if shown.is_empty() { (empty("Nobody set anything.", &html! { "All settings have their defaults." })) }
         (groups(frame, &shown))
     };
-    let elsewhere = Elsewhere::new("config", "config show");
+    let elsewhere = Elsewhere::new("settings", "config show");
     frame.screen(Place::Settings, &elsewhere, &body)
 }
 
@@ -57,9 +57,9 @@ fn groups(frame: &Frame<'_>, settings: &[&Setting]) -> Markup {
     html! {
         @for part in parts {
             @let name = group(part[0]);
-            section.card.wide {
+            section.card.wide.settings {
                 h2 { (visible(&name)) }
-                (table(&format!("Settings of {name}"), &heads, &html! { @for one in part { (row(frame, one)) } }))
+                (table(&format!("Settings of {}", crate::words::plain(&name)), &heads, &html! { @for one in part { (row(frame, one)) } }))
             }
         }
     }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::codes::{self, Tone};
 use crate::frame::{Elsewhere, Frame, Place};
 use crate::parts::{badge, choices, empty, table};
-use crate::words::{count, in_query, moment, percent, plural, seconds, visible};
+use crate::words::{count, in_query, moment, percent, plain, plural, seconds, visible};
 
 /// What the screen shows.
 #[derive(Clone, Debug)]
@@ -158,7 +158,7 @@ fn acts(frame: &Frame<'_>, host: &HostView) -> Markup {
         &html! {
             input type="hidden" name="host" value=(host.host);
             input type="hidden" name="back" value="sites";
-            button.quiet.small aria-label=(format!("{word} {}", host.host)) { (word) }
+            button.quiet.small aria-label=(format!("{word} {}", plain(&host.host))) { (word) }
         },
     )
 }

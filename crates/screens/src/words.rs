@@ -87,11 +87,6 @@ pub fn seconds(length: f64) -> String {
         _ if length < 2.0 * year => format!("{}\u{202f}days", rounded(length / day)),
         _ => format!("{}\u{202f}years", rounded(length / year)),
     }
-        _ if length < 2.0 * year => {
-            format!("{}\u{202f}days", figures((length / day * 10.0).round() / 10.0))
-        }
-        _ => format!("{}\u{202f}years", figures((length / year * 10.0).round() / 10.0)),
-    }
 }
 
 /// How long a moment is ago, or how far off, with the moment itself to point at.
@@ -161,6 +156,12 @@ pub fn visible(text: &str) -> Markup {
     }
 }
 
+/// The same as a plain text, for where there is no markup: names of controls, words in drawings.
+pub fn plain(text: &str) -> String {
+    let shown = |letter| hidden_name(letter).unwrap_or_else(|| String::from(letter));
+    text.chars().map(shown).collect()
+}
+
 /// What stands for a letter that cannot be seen, or that turns the direction of others.
 fn hidden_name(letter: char) -> Option<String> {
     let code = u32::from(letter);
@@ -174,6 +175,23 @@ fn hidden_name(letter: char) -> Option<String> {
 pub fn is_web_address(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     matches!(scheme.as_deref(), Some("http" | "https"))
+}
+
+/// An address for a link: what cannot be seen in it is encoded, as browsers do.
+pub fn address(url: &str) -> String {
+    let mut out = String::with_capacity(url.len());
+    for letter in url.chars() {
+        if hidden_name(letter).is_some() || letter.is_whitespace() {
+            let mut bytes = [0; 4];
+            letter
+                .encode_utf8(&mut bytes)
+                .bytes()
+                .for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+        } else {
+            out.push(letter);
+        }
+    }
+    out
 }
 
 /// A value for a query.

@@ -24,6 +24,7 @@ pub(crate) mod push;
 pub(crate) mod queue;
 pub(crate) mod rank;
 pub(crate) mod rates;
+pub(crate) mod report;
 pub(crate) mod retain;
 pub(crate) mod robots;
 pub(crate) mod spam;

@@ -77,7 +77,7 @@ impl Screen {
     pub(crate) fn keeping_curves(mut self, dir: &Path) -> Self {
         match Curves::of(dir) {
             Ok(curves) => self.curves = Some(curves),
-            Err(error) => self.label.tell(&format!("cannot note figures over time: {error}")),
+            Err(error) => self.label.print(&format!("cannot note figures over time: {error}")),
         }
         self
     }
