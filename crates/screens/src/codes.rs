@@ -90,70 +90,80 @@ pub(crate) fn outcome(code: &str) -> &str {
     }
 }
 
+/// What each reason of refusal means, and what would change it.
+const REFUSALS: [(&str, &str, &str); 26] = [
+    ("bad_url", "The address cannot be used.", "Nothing: it is not a valid URL."),
+    ("scheme", "The address is not http or https.", "Nothing: other schemes are not crawled."),
+    (
+        "out_of_scope",
+        "It lies outside of the scope of the seeds.",
+        "Widen `crawl.scope`, or add a seed there.",
+    ),
+    ("not_included", "No include pattern matches.", "Add a pattern to `crawl.include`."),
+    ("excluded", "An exclude pattern matches.", "Remove the pattern, or the exclusion."),
+    ("denied_host", "The host is on the list of denied hosts.", "Remove it from the list."),
+    ("extension", "Files with this ending are left out.", "Change `crawl.skip_extensions`."),
+    ("too_deep", "Too many links lie between a seed and it.", "Raise `crawl.depth`."),
+    (
+        "too_long",
+        "The URL is too long; such URLs are mostly traps.",
+        "Raise `crawl.max_url_length`.",
+    ),
+    (
+        "too_many_segments",
+        "The path has too many segments; mostly a trap.",
+        "Give it as a seed if it matters.",
+    ),
+    (
+        "repeated_segments",
+        "The same segments repeat in the path; mostly a trap.",
+        "Give it as a seed if it matters.",
+    ),
+    (
+        "too_many_parameters",
+        "It has too many query parameters; mostly a trap.",
+        "Give it as a seed if it matters.",
+    ),
+    (
+        "calendar",
+        "It looks like an endless calendar.",
+        "Raise `crawl.max_similar_urls`, or give it as a seed.",
+    ),
+    (
+        "parameter_explosion",
+        "One path has too many combinations of parameters.",
+        "Raise `crawl.max_similar_urls`.",
+    ),
+    ("host_full", "The host has reached its limit of pages.", "Raise `crawl.max_pages_per_host`."),
+    ("robots", "robots.txt forbids it.", "Ask the site's operator. The line is in `why`."),
+    (
+        "robots_unreachable",
+        "robots.txt could not be fetched, so the host waits.",
+        "It is asked again by itself.",
+    ),
+    ("nofollow", "The page that links to it asks not to follow.", "Give it as a seed."),
+    (
+        "private_address",
+        "The address is not public.",
+        "Use `--allow-private` for your own network.",
+    ),
+    (
+        "redirect_limit",
+        "Too many redirects.",
+        "Raise `crawl.max_redirects` if the server means it.",
+    ),
+    ("content_type", "Its media type is left out.", "Change `crawl.skip_types`."),
+    ("host_dead", "The host did not answer for long.", "It is asked again, ever more rarely."),
+    ("error_history", "It failed too often.", "It is tried again, ever more rarely."),
+    ("mirror", "Its host is a copy of another.", "Set `crawl.mirrors=fetch` to crawl it, too."),
+    ("spam", "Its host is taken for spam.", "Trust the host."),
+    ("unlikely", "It is only a guess, and guesses on this host led nowhere.", "Give it as a seed."),
+];
+
 /// What a reason of refusal means, and what would change it.
 pub(crate) fn refusal(code: &str) -> (&'static str, &'static str) {
-    match code {
-        "bad_url" => ("The address cannot be used.", "Nothing: it is not a valid URL."),
-        "scheme" => {
-            ("The address is not http or https.", "Nothing: other schemes are not crawled.")
-        }
-        "out_of_scope" => (
-            "It lies outside of the scope of the seeds.",
-            "Widen `crawl.scope`, or add a seed there.",
-        ),
-        "not_included" => ("No include pattern matches.", "Add a pattern to `crawl.include`."),
-        "excluded" => ("An exclude pattern matches.", "Remove the pattern, or the exclusion."),
-        "denied_host" => ("The host is on the list of denied hosts.", "Remove it from the list."),
-        "extension" => ("Files with this ending are left out.", "Change `crawl.skip_extensions`."),
-        "too_deep" => ("Too many links lie between a seed and it.", "Raise `crawl.depth`."),
-        "too_long" => {
-            ("The URL is too long; such URLs are mostly traps.", "Raise `crawl.max_url_length`.")
-        }
-        "too_many_segments" => {
-            ("The path has too many segments; mostly a trap.", "Give it as a seed if it matters.")
-        }
-        "repeated_segments" => (
-            "The same segments repeat in the path; mostly a trap.",
-            "Give it as a seed if it matters.",
-        ),
-        "too_many_parameters" => {
-            ("It has too many query parameters; mostly a trap.", "Give it as a seed if it matters.")
-        }
-        "calendar" => (
-            "It looks like an endless calendar.",
-            "Raise `crawl.max_similar_urls`, or give it as a seed.",
-        ),
-        "parameter_explosion" => {
-            ("One path has too many combinations of parameters.", "Raise `crawl.max_similar_urls`.")
-        }
-        "host_full" => {
-            ("The host has reached its limit of pages.", "Raise `crawl.max_pages_per_host`.")
-        }
-        "robots" => ("robots.txt forbids it.", "Ask the site's operator. The line is in `why`."),
-        "robots_unreachable" => {
-            ("robots.txt could not be fetched, so the host waits.", "It is asked again by itself.")
-        }
-        "nofollow" => ("The page that links to it asks not to follow.", "Give it as a seed."),
-        "private_address" => {
-            ("The address is not public.", "Use `--allow-private` for your own network.")
-        }
-        "redirect_limit" => {
-            ("Too many redirects.", "Raise `crawl.max_redirects` if the server means it.")
-        }
-        "content_type" => ("Its media type is left out.", "Change `crawl.skip_types`."),
-        "host_dead" => {
-            ("The host did not answer for long.", "It is asked again, ever more rarely.")
-        }
-        "error_history" => ("It failed too often.", "It is tried again, ever more rarely."),
-        "mirror" => {
-            ("Its host is a copy of another.", "Set `crawl.mirrors=fetch` to crawl it, too.")
-        }
-        "spam" => ("Its host is taken for spam.", "Trust the host."),
-        "unlikely" => {
-            ("It is only a guess, and guesses on this host led nowhere.", "Give it as a seed.")
-        }
-        _ => ("Another reason.", "Ask `why`."),
-    }
+    let known = REFUSALS.iter().find(|known| known.0 == code);
+    known.map_or(("Another reason.", "Ask `why`."), |known| (known.1, known.2))
 }
 
 /// What a host waits for.
@@ -165,5 +175,19 @@ pub(crate) fn waits(reason: HostWaits) -> (&'static str, &'static str) {
         HostWaits::Robots => ("robots.txt", "its robots.txt, which could not be fetched"),
         HostWaits::Paused => ("paused", "the end of your pause"),
         HostWaits::NotDue => ("not due", "the time at which something is due"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evercrawl_model::Refusal;
+
+    use super::*;
+
+    #[test]
+    fn every_reason_of_refusal_is_explained() {
+        for reason in Refusal::ALL {
+            assert_ne!(refusal(reason.code()).0, "Another reason.", "{}", reason.code());
+        }
     }
 }

@@ -18,6 +18,7 @@
 //! - [`settings`]: what holds, and who said so?
 //! - [`analytics`]: what do all the figures say? Also as a report in one file.
 //! - [`entrance`]: the first minute, signing in, problems.
+//! - [`period`]: how far back do curves go?
 //! - [`assets`]: which files are screens made of?
 
 pub mod analytics;
@@ -32,8 +33,10 @@ pub mod frame;
 pub mod overview;
 pub mod page;
 mod parts;
+pub mod period;
 pub mod queue;
 pub mod refusals;
 pub mod settings;
 pub mod sites;
+mod steps;
 pub mod words;
