@@ -276,6 +276,8 @@ pub struct Failed {
 pub enum FailureKind {
     /// The answer is no, or there is none.
     Unexpected,
+    /// Ask for something that is known.
+    NotKnown,
     /// Ask otherwise.
     BadRequest,
     /// Mend the configuration.
