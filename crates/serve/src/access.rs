@@ -244,7 +244,7 @@ impl Keyring {
 }
 
 /// Writes a file that only its owner can read, whole or not at all.
-pub(crate) fn write_whole(path: &Path, text: &[u8]) -> io::Result<()> {
+pub fn write_whole(path: &Path, text: &[u8]) -> io::Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;
     }

@@ -37,7 +37,7 @@ impl App {
 
     /// Whether a request may be made, by its head.
     fn check(&self, head: &Head) -> Result<(&'static Route, Option<Granted>), Problem> {
-        let (route, _) = find(head)?;
+        let route = find(head)?;
         if route.access != Access::OwnKey {
             check_origin(head, route)?;
         }
@@ -78,7 +78,7 @@ impl App {
 
     /// The answer to a problem: JSON for programs, a page or the form to sign in for people.
     fn explain(&self, head: &Head, problem: &Problem) -> Response {
-        let is_screen = find(head).is_ok_and(|(route, _)| route.kind == Kind::Screen);
+        let is_screen = find(head).is_ok_and(|route| route.kind == Kind::Screen);
         let wants_html = head.header("accept").is_some_and(|kinds| kinds.contains("text/html"));
         match problem.code {
             ProblemCode::NoToken if is_screen && head.method == Method::GET => {
@@ -108,14 +108,16 @@ impl Handler for App {
     }
 }
 
-/// The route of a request, and the values in its path.
-fn find(head: &Head) -> Result<(&'static Route, Vec<(&'static str, String)>), Problem> {
+/// The route of a request.
+fn find(head: &Head) -> Result<&'static Route, Problem> {
     let method = if head.method == Method::HEAD { "GET" } else { head.method.as_str() };
     let mut others = Vec::new();
     for route in ROUTES.iter().flat_map(|some| some.iter()) {
-        let Some(path) = route.matches(&head.path) else { continue };
+        if route.matches(&head.path).is_none() {
+            continue;
+        }
         if route.method.code() == method {
-            return Ok((route, path));
+            return Ok(route);
         }
         others.push(route.method.code());
     }

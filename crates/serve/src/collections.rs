@@ -58,6 +58,8 @@ pub struct CrawlProcessView {
     pub last_fault: Option<String>,
     /// In how many seconds it is started anew.
     pub restarts_in_seconds: Option<f64>,
+    /// Whether there is something to crawl.
+    pub is_needed: bool,
 }
 
 /// A collection to be made, or a look at what it would be.
@@ -109,28 +111,6 @@ pub struct SeedPreview {
     pub pages_listed_complete: bool,
 }
 
-/// Seeds to be added.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AddSeeds {
-    /// URLs and domains.
-    pub urls: Vec<String>,
-    /// Tags for them.
-    #[serde(default)]
-    pub tags: Vec<String>,
-}
-
-/// What came of added seeds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AddedView {
-    /// Seeds that could be used.
-    pub given: u64,
-    /// Pages that were not known.
-    pub new: u64,
-    /// What could not be used, and why.
-    pub unusable: Vec<String>,
-}
-
 /// Whether more of an answer is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
@@ -180,9 +160,6 @@ pub trait Collections: Send + Sync + 'static {
 
     /// How seeds look from here.
     fn preview(&self, asked: &NewCollection) -> Result<Vec<SeedPreview>, AskError>;
-
-    /// Adds seeds to a collection, running or not.
-    fn add(&self, name: &str, asked: &AddSeeds) -> Result<AddedView, AskError>;
 
     /// The settings in force in a collection, as `config show --json` has them.
     fn settings(&self, name: &str) -> Result<serde_json::Value, AskError>;

@@ -11,26 +11,32 @@
 //! - `access`: who may ask what?
 //! - `call`: what does a handler know of the request that it answers?
 //! - `collections`: what does the server need from those who run the crawls?
+//! - `orders`: how does the server talk with the crawl process?
 //! - `problem`: what is a caller told who gets no answer?
 //! - `route`, `routes`: which requests are there?
 //! - `screens`: what do people see?
+//! - `supervisor`: how does one crawl process come to drive all collections that should run?
 
 mod access;
 mod app;
 mod call;
 mod collections;
+mod orders;
 mod problem;
 mod route;
 mod routes;
 mod screens;
+mod supervisor;
 
-pub use access::{Granted, Keyring, Refused, TokenView};
+pub use access::{write_whole, Granted, Keyring, Refused, TokenView};
 pub use app::App;
 pub use call::Call;
 pub use collections::{
-    AddSeeds, AddedView, AskError, CollectionView, Collections, CrawlProcessView, Flow,
+    AskError, CollectionView, Collections, CrawlProcessView, Flow,
     NewCollection, Parts, PushKeys, RunState, SeedPreview,
 };
+pub use orders::{CrawlNews, CrawlOrder};
 pub use problem::{Problem, ProblemCode};
 pub use route::{Access, Answers, Body, Kind, Method, Parameter, Route, Scope, Value};
 pub use routes::ROUTES;
+pub use supervisor::{MakeCommand, Supervisor};

@@ -252,11 +252,6 @@ impl Route {
         Route { access, ..self }
     }
 
-    /// The same with these parameters.
-    pub(crate) const fn taking(self, parameters: &'static [Parameter]) -> Self {
-        Route { parameters, ..self }
-    }
-
     /// The same with a longer body.
     pub(crate) const fn up_to(self, body_bytes: usize) -> Self {
         Route { body_bytes, ..self }

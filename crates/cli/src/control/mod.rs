@@ -42,7 +42,7 @@ fn at_any_depth<T>(dir: &Path, name: impl FnOnce(&Path) -> io::Result<T>) -> io:
 }
 
 /// An error as it travels.
-fn failed(error: &anyhow::Error) -> Failed {
+pub(crate) fn failed(error: &anyhow::Error) -> Failed {
     let ended = matches!(error.downcast_ref(), Some(StateError::Ended));
     let not_known = |error: &QueryError| {
         matches!(error, QueryError::NotKnown(_) | QueryError::Nothing(_))
@@ -74,7 +74,7 @@ fn failure(failed: Failed) -> Failure {
 }
 
 /// The present time.
-fn now() -> Time {
+pub(crate) fn now() -> Time {
     evercrawl_engine::live::SystemClock.now()
 }
 

@@ -26,6 +26,7 @@ pub(crate) mod rank;
 pub(crate) mod rates;
 pub(crate) mod retain;
 pub(crate) mod robots;
+pub(crate) mod serve;
 pub(crate) mod spam;
 pub(crate) mod status;
 pub(crate) mod testweb;

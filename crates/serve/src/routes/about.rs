@@ -85,7 +85,7 @@ fn healthy(_: &Call<'_>) -> Result<Response, Problem> {
 
 fn ready(call: &Call<'_>) -> Result<Response, Problem> {
     match call.app.collections.process() {
-        Some(process) if process.pid.is_none() => {
+        Some(process) if process.is_needed && process.pid.is_none() => {
             Err(Problem::new(ProblemCode::Unavailable, "the crawl process does not run").after(2))
         }
         _ => Ok(text("ready")),

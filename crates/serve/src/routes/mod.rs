@@ -1,14 +1,27 @@
 //! Which requests are there?
 //!
 //! - `about`: what is this server, and does it work?
+//! - `changes`: how is a crawl steered?
 //! - `collections`: which collections are there, and what are they doing?
+//! - `pages`: what is known of pages and hosts, and why is it so?
 //! - `screens`: which pages are there for people?
+//! - `tokens`: who may ask?
 
 mod about;
+mod changes;
 mod collections;
+mod pages;
 mod screens;
+mod tokens;
 
 use crate::route::Route;
 
 /// Every request there is, by what it is about.
-pub const ROUTES: &[&[Route]] = &[about::ABOUT, collections::COLLECTIONS, screens::SCREENS];
+pub const ROUTES: &[&[Route]] = &[
+    about::ABOUT,
+    collections::COLLECTIONS,
+    pages::PAGES,
+    changes::CHANGES,
+    tokens::TOKENS,
+    screens::SCREENS,
+];
