@@ -39,7 +39,7 @@ impl Hosts {
 /// A name and its port.
 fn split(host: &str) -> (&str, Option<&str>) {
     match host.rsplit_once(':') {
-        Some((name, port)) if !port.contains(']') => (name, Some(port)),
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (name, Some(port)),
         _ => (host, None),
     }
 }

@@ -257,7 +257,8 @@ impl Served {
 
     fn is_for_us(&self, parts: &hyper::http::request::Parts) -> bool {
         let in_target = parts.uri.authority().map(|authority| authority.as_str());
-        let mut named = parts.headers.get_all("host").iter().map(|host| host.to_str().unwrap_or(""));
+        let mut named =
+            parts.headers.get_all("host").iter().map(|host| host.to_str().unwrap_or(""));
         let first = named.next();
         let is_one = named.next().is_none();
         is_one
@@ -272,7 +273,8 @@ impl Served {
         most: usize,
     ) -> Result<Response, (Response, Option<(Head, Incoming)>)> {
         if head.body_length().is_some_and(|length| length > most as u64) {
-            let refusal = self.handler.refuse(413, &format!("the body is larger than {most} bytes"));
+            let refusal =
+                self.handler.refuse(413, &format!("the body is larger than {most} bytes"));
             return Err((refusal, Some((head, body))));
         }
         let read = timeout(self.bounds.body_time, Limited::new(body, most).collect()).await;
@@ -287,7 +289,8 @@ impl Served {
         let handler = self.handler.clone();
         let answered =
             tokio::task::spawn_blocking(move || handler.answer(Request { head, body })).await;
-        Ok(answered.unwrap_or_else(|_| self.handler.refuse(500, "the server failed on this request")))
+        Ok(answered
+            .unwrap_or_else(|_| self.handler.refuse(500, "the server failed on this request")))
     }
 }
 

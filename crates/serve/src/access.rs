@@ -143,7 +143,8 @@ impl Keyring {
         let Some(session) = head.cookie(&self.cookie) else { return Err(Refused::Nothing) };
         let (hash, now) = (hashed(session), now());
         let kept = self.kept();
-        let found = kept.sessions.iter().find(|kept| same(&kept.sha256, &hash) && kept.until.0 > now);
+        let found =
+            kept.sessions.iter().find(|kept| same(&kept.sha256, &hash) && kept.until.0 > now);
         let scope = found.and_then(|kept| Scope::named(&kept.scope)).ok_or(Refused::Nothing)?;
         Ok(Granted { scope, session: Some(session.to_owned()) })
     }

@@ -98,8 +98,7 @@ impl Handler for App {
 
     fn answer(&self, request: Request) -> Response {
         let response = self.respond(&request);
-        let response =
-            response.unwrap_or_else(|problem| self.explain(&request.head, &problem));
+        let response = response.unwrap_or_else(|problem| self.explain(&request.head, &problem));
         guarded(tagged(response, &request.head))
     }
 

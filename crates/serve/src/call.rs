@@ -177,7 +177,9 @@ fn check_value(kind: Value, text: &str, now: evercrawl_model::Time) -> Result<()
             Ok(number) if number > most => return Err(format!("at most {most}")),
             parsed => parsed.is_ok(),
         },
-        Value::Seconds => text.parse::<f64>().is_ok_and(|number| number.is_finite() && number > 0.0),
+        Value::Seconds => {
+            text.parse::<f64>().is_ok_and(|number| number.is_finite() && number > 0.0)
+        }
         Value::Time => time(text, now).is_some(),
         Value::Word(words) if !words.contains(&text) => {
             return Err(format!("use one of {}", words.join(", ")));

@@ -28,12 +28,12 @@ mod routes;
 mod screens;
 mod supervisor;
 
-pub use access::{write_whole, Granted, Keyring, Refused, TokenView};
+pub use access::{Granted, Keyring, Refused, TokenView, write_whole};
 pub use app::App;
 pub use call::Call;
 pub use collections::{
-    AskError, CollectionView, Collections, CrawlProcessView, Flow,
-    NewCollection, Parts, PushKeys, RunState, SeedPreview,
+    AskError, CollectionView, Collections, CrawlProcessView, Flow, NewCollection, Parts, PushKeys,
+    RunState, SeedPreview,
 };
 pub use orders::{CrawlNews, CrawlOrder};
 pub use problem::{Problem, ProblemCode};

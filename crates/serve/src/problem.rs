@@ -174,8 +174,9 @@ impl Problem {
             hint: hint.as_deref(),
         };
         let body = serde_json::to_vec(&body).unwrap_or_default();
-        let mut response =
-            Response::new(code.status()).with("content-type", "application/problem+json").body(body);
+        let mut response = Response::new(code.status())
+            .with("content-type", "application/problem+json")
+            .body(body);
         if let Some(seconds) = retry_after {
             response = response.with("retry-after", &seconds.to_string());
         }

@@ -7,7 +7,8 @@ use crate::problem::Problem;
 
 /// The form that asks for a token, after `fault` where there was one.
 pub(crate) fn login(fault: Option<&str>) -> Response {
-    let fault = fault.map_or(String::new(), |words| format!("<p role=\"alert\">{}</p>", escaped(words)));
+    let fault =
+        fault.map_or(String::new(), |words| format!("<p role=\"alert\">{}</p>", escaped(words)));
     let body = format!(
         "<h1>Evercrawl</h1>{fault}<form method=\"post\" action=\"/login\"><label>Token \
          <input name=\"token\" type=\"password\" autocomplete=\"current-password\" autofocus required>\
@@ -36,7 +37,8 @@ pub(crate) fn overview(collections: &[CollectionView], form_token: &str) -> Resp
 
 /// A problem in words.
 pub(crate) fn problem(problem: &Problem) -> Response {
-    let hint = problem.hint.as_deref().map_or(String::new(), |hint| format!("<p>{}</p>", escaped(hint)));
+    let hint =
+        problem.hint.as_deref().map_or(String::new(), |hint| format!("<p>{}</p>", escaped(hint)));
     let (title, detail) = (problem.code.title(), escaped(&problem.detail));
     let body = format!("<h1>{title}</h1><p>{detail}</p>{hint}<p><a href=\"/\">Overview</a></p>");
     page(problem.code.status(), title, &body)

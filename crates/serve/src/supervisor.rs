@@ -235,7 +235,8 @@ impl State {
                 let pause = run.pause.fault(now);
                 if told || code != 0 {
                     run.state = RunState::Failed;
-                    let words = run.message.take().unwrap_or_else(|| format!("ended with code {code}"));
+                    let words =
+                        run.message.take().unwrap_or_else(|| format!("ended with code {code}"));
                     run.message = Some(format!("{words}; tried again after {} s", pause.as_secs()));
                 }
             }
@@ -256,7 +257,11 @@ impl State {
         if self.end_asked == 0 {
             let pause = self.pause.fault(now);
             self.restarts += 1;
-            tracing::warn!(how, pause_seconds = pause.as_secs(), "the crawl process ended by itself");
+            tracing::warn!(
+                how,
+                pause_seconds = pause.as_secs(),
+                "the crawl process ended by itself"
+            );
             self.last_fault = Some(how);
         }
     }
@@ -296,7 +301,12 @@ impl Shared {
         }
     }
 
-    fn spawn(self: &Arc<Self>, command: &MakeCommand, state: &mut State, now: Time) -> Option<Child> {
+    fn spawn(
+        self: &Arc<Self>,
+        command: &MakeCommand,
+        state: &mut State,
+        now: Time,
+    ) -> Option<Child> {
         let mut command = command();
         // A group of its own: Ctrl-C is for the server, which then asks the process to end.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
@@ -328,7 +338,9 @@ impl Shared {
                     state.hear(news, now);
                     state.dismiss_when_idle();
                 }
-                Err(error) => tracing::warn!(%error, "news of the crawl process are not understood"),
+                Err(error) => {
+                    tracing::warn!(%error, "news of the crawl process are not understood")
+                }
             }
             self.changed.notify_all();
         }
@@ -408,7 +420,9 @@ mod tests {
         supervisor.run("bad", Path::new("/bad"));
         supervisor.run("good", Path::new("/good"));
         let state = |name: &str| supervisor.state(name).unwrap();
-        wait_for("both", || state("good").0 == RunState::Running && state("bad").0 == RunState::Failed);
+        wait_for("both", || {
+            state("good").0 == RunState::Running && state("bad").0 == RunState::Failed
+        });
         assert!(state("bad").1.unwrap().starts_with("no disk; tried again after"));
         assert!(supervisor.stop("good"));
         wait_for("the stop", || state("good") == (RunState::Stopped, None));

@@ -44,9 +44,8 @@ fn at_any_depth<T>(dir: &Path, name: impl FnOnce(&Path) -> io::Result<T>) -> io:
 /// An error as it travels.
 pub(crate) fn failed(error: &anyhow::Error) -> Failed {
     let ended = matches!(error.downcast_ref(), Some(StateError::Ended));
-    let not_known = |error: &QueryError| {
-        matches!(error, QueryError::NotKnown(_) | QueryError::Nothing(_))
-    };
+    let not_known =
+        |error: &QueryError| matches!(error, QueryError::NotKnown(_) | QueryError::Nothing(_));
     let unknown = error.downcast_ref().is_some_and(not_known);
     let kind = match exit::code_of(error) {
         _ if ended => FailureKind::Ended,

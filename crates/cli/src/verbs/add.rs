@@ -53,7 +53,11 @@ pub(crate) fn running(
 }
 
 /// Nobody crawls: the seeds are added here.
-pub(crate) fn stopped(asked: &AddRequest, dir: &DataDir, common: &Common) -> anyhow::Result<AddView> {
+pub(crate) fn stopped(
+    asked: &AddRequest,
+    dir: &DataDir,
+    common: &Common,
+) -> anyhow::Result<AddView> {
     let settings = crawl_config::settings(common, None)?;
     let config = crawl_config::crawl_config(&settings, &RunArgs::default())?;
     let seeds = seeds::parse(asked, config.walk.reading.steps)?;

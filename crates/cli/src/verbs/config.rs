@@ -21,7 +21,8 @@ pub(crate) fn lines(settings: &Settings) -> Vec<serde_json::Value> {
             "help": key.help,
         })
     };
-    let rule = |(name, value, from)| json!({"name": name, "value": value, "from": from, "help": RULE});
+    let rule =
+        |(name, value, from)| json!({"name": name, "value": value, "from": from, "help": RULE});
     let rules = host_rules::shown(settings).into_iter().map(rule);
     settings.iter().map(setting).chain(rules).collect()
 }

@@ -13,9 +13,19 @@ use crate::route::{Answers, Parameter, Route, Value};
 
 /// The states of a page.
 const STATES: &[&str] = &[
-    "new", "due", "resting", "failing", "gone", "moved", "soft_404", "login_wall", "parked", "refused",
+    "new",
+    "due",
+    "resting",
+    "failing",
+    "gone",
+    "moved",
+    "soft_404",
+    "login_wall",
+    "parked",
+    "refused",
 ];
-const LIMIT: Parameter = Parameter::new("limit", Value::Count(1000), "At most so many; 100 if not given");
+const LIMIT: Parameter =
+    Parameter::new("limit", Value::Count(1000), "At most so many; 100 if not given");
 const CURSOR: Parameter = Parameter::new("cursor", Value::Text(200), "`next` of the page before");
 const URL: Parameter = Parameter::needed("url", Value::Text(8192), "The page's URL");
 

@@ -52,8 +52,9 @@ struct MadeToken {
 
 fn make(call: &Call<'_>) -> Result<Response, Problem> {
     let NewToken { name, scope } = call.json()?;
-    let scope = Scope::named(&scope)
-        .ok_or_else(|| Problem::bad(format!("`{scope}` is not a scope")).hint("use read, write or admin"))?;
+    let scope = Scope::named(&scope).ok_or_else(|| {
+        Problem::bad(format!("`{scope}` is not a scope")).hint("use read, write or admin")
+    })?;
     if name.is_empty() || name.len() > 100 {
         return Err(Problem::bad("a token needs a name of at most 100 bytes"));
     }

@@ -120,15 +120,16 @@ impl Home {
         let Some(root) = &self.root else { return self.given.clone() };
         let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
         let dirs = entries.map(|entry| entry.path()).filter(|path| path.join(MARK).is_file());
-        let mut found: Vec<_> =
-            dirs.filter_map(|path| Some((name_of(&path)?, path))).collect();
+        let mut found: Vec<_> = dirs.filter_map(|path| Some((name_of(&path)?, path))).collect();
         found.sort();
         found
     }
 
     fn path(&self, name: &str) -> Result<PathBuf, AskError> {
         let found = match &self.root {
-            None => self.given.iter().find(|(other, _)| other == name).map(|(_, path)| path.clone()),
+            None => {
+                self.given.iter().find(|(other, _)| other == name).map(|(_, path)| path.clone())
+            }
             Some(root) => {
                 let path = root.join(name);
                 (is_name(name) && path.join(MARK).is_file()).then_some(path)

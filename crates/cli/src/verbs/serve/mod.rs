@@ -112,7 +112,9 @@ fn lock(files: &Path) -> anyhow::Result<File> {
     let file = file.map_err(|error| unusable(&path, &error.to_string()))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(unusable(files, "another `evercrawl serve` runs here")),
+        Err(TryLockError::WouldBlock) => {
+            Err(unusable(files, "another `evercrawl serve` runs here"))
+        }
         Err(TryLockError::Error(error)) => Err(unusable(&path, &error.to_string())),
     }
 }

@@ -45,7 +45,12 @@ pub(super) type Show<'a> = dyn FnMut(Answer) -> anyhow::Result<()> + 'a;
 impl Resting {
     /// Answers a question, or makes a change, in the directory at `path`, or has a crawl do so that works there after
     /// all.
-    pub(super) fn ask(&self, path: &Path, request: &Request, show: &mut Show<'_>) -> Result<(), Failed> {
+    pub(super) fn ask(
+        &self,
+        path: &Path,
+        request: &Request,
+        show: &mut Show<'_>,
+    ) -> Result<(), Failed> {
         let done = match request {
             Request::SetBudget(_) | Request::Push(_) | Request::Add(_) | Request::Override(_) => {
                 self.change(path, request, show)
