@@ -40,6 +40,7 @@ mod reports;
 mod retention;
 mod rules;
 mod running;
+mod serve;
 mod settings;
 mod several;
 mod spam;

@@ -19,5 +19,5 @@ mod server;
 pub use hosts::Hosts;
 pub use hyper::Method;
 pub use request::{Head, Request};
-pub use response::{Response, StreamEnd, StreamSender, stream};
+pub use response::{Response, StreamBody, StreamEnd, StreamSender, stream};
 pub use server::{Bounds, Handler, Server};

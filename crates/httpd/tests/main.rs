@@ -100,7 +100,7 @@ fn requests_are_answered_or_refused() {
     let long = "x".repeat(3 << 20);
     for (request, want) in [
         ("GET /no HTTP/1.1\r\nHOST\r\n\r\n".to_owned(), "403"),
-        ("GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n".to_owned(), "421"),
+        ("GET / HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n".to_owned(), "421"),
         ("GET / HTTP/1.1\r\nConnection: close\r\n\r\n".to_owned(), "421"),
         (format!("POST / HTTP/1.1\r\nHOST\r\nContent-Length: {}\r\n\r\n{long}", long.len()), "413"),
         (

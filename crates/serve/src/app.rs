@@ -9,6 +9,7 @@ use evercrawl_model::Time;
 use crate::access::{Granted, Keyring, Refused, is_form_token};
 use crate::call::{Call, check_parameters};
 use crate::collections::Collections;
+use crate::events::EventHub;
 use crate::problem::{Problem, ProblemCode};
 use crate::route::{Access, Kind, Route, Scope};
 use crate::routes::ROUTES;
@@ -17,6 +18,7 @@ use crate::routes::ROUTES;
 pub struct App {
     pub(crate) collections: Arc<dyn Collections>,
     pub(crate) keyring: Keyring,
+    pub(crate) events: EventHub,
 }
 
 /// Nothing from elsewhere, nothing inline, and nobody may show us in a frame.
@@ -27,7 +29,13 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 impl App {
     /// An application over these collections.
     pub fn new(collections: Arc<dyn Collections>, keyring: Keyring) -> Self {
-        App { collections, keyring }
+        let events = EventHub::new(collections.clone());
+        App { collections, keyring, events }
+    }
+
+    /// Ends all streams, so that the server can stop.
+    pub fn close(&self) {
+        self.events.close();
     }
 
     /// The present time.

@@ -11,6 +11,7 @@
 //! - `access`: who may ask what?
 //! - `call`: what does a handler know of the request that it answers?
 //! - `collections`: what does the server need from those who run the crawls?
+//! - `events`: how does a page hear of what is new?
 //! - `orders`: how does the server talk with the crawl process?
 //! - `problem`: what is a caller told who gets no answer?
 //! - `route`, `routes`: which requests are there?
@@ -21,6 +22,7 @@ mod access;
 mod app;
 mod call;
 mod collections;
+mod events;
 mod orders;
 mod problem;
 mod route;

@@ -106,3 +106,80 @@ fn whoever_tries_many_tokens_has_to_wait_and_others_have_not() {
     assert_eq!((tried[0], tried[29]), (401, 429), "{tried:?}");
     assert_eq!(serving.get("/api/v1/collections").status, 200);
 }
+
+#[test]
+fn the_document_lists_every_request_and_every_code() {
+    use evercrawl_serve::{Access, Kind, ProblemCode, ROUTES};
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/api.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let row = |route: &evercrawl_serve::Route| {
+        let scope = match route.access {
+            Access::Open => "-",
+            Access::OwnKey => "own key",
+            Access::Scope(scope) => scope.code(),
+        };
+        format!("| {} | `{}` | {scope} | {} |", route.method.code(), route.path, route.about)
+    };
+    let routes = ROUTES.iter().flat_map(|some| some.iter());
+    let rows: Vec<String> = routes.filter(|route| route.kind == Kind::Api).map(row).collect();
+    let listed: Vec<&str> = text
+        .lines()
+        .filter(|line| {
+            ["| GET", "| POST", "| PUT", "| PATCH", "| DELETE"]
+                .iter()
+                .any(|start| line.starts_with(&format!("{start} |")))
+        })
+        .collect();
+    assert_eq!(listed, rows, "docs/api.md should have these rows:\n{}", rows.join("\n"));
+    for code in ProblemCode::ALL {
+        let start = format!("| `{}` | {} |", code.code(), code.status());
+        assert!(text.contains(&start), "docs/api.md lacks {start}");
+    }
+}
+
+#[test]
+fn events_come_to_so_many_and_others_are_told_to_come_again() {
+    use std::io::{Read, Write};
+    let serving = Serving::begin();
+    let target = "/api/v1/collections/a/changes/stream";
+    let listen = || {
+        let mut stream = std::net::TcpStream::connect(serving.host()).unwrap();
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+        let (host, bearer) = (serving.host(), serving.bearer());
+        let head = format!(
+            "GET {target} HTTP/1.1\r\nHost: {host}\r\n{bearer}\r\nLast-Event-ID: 3\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    let mut streams: Vec<_> = (0..32).map(|_| listen()).collect();
+    let mut read = String::new();
+    let mut buffer = [0; 4096];
+    // The made-up collection has one entry, which comes once.
+    while !read.contains("event: change") {
+        let count = streams[0].read(&mut buffer).unwrap();
+        assert!(count > 0, "{read}");
+        read += &String::from_utf8_lossy(&buffer[..count]);
+    }
+    assert!(
+        read.contains("text/event-stream") && read.contains("id: 4\nevent: change\ndata: {"),
+        "{read}"
+    );
+    let got = serving.get(target);
+    assert_eq!((got.status, got.code().as_str()), (503, "unavailable"), "{got:?}");
+    assert!(got.header("retry-after").is_some());
+    let missing = serving.get("/api/v1/collections/b/changes/stream");
+    assert_eq!(missing.status, 404);
+    let asked = serving.fake.asked.lock().unwrap();
+    let looks = asked.iter().filter(|request| request.contains("\"after\":3")).count();
+    assert!(looks <= 2, "one look is enough for all: {asked:?}");
+    drop(asked);
+    // Those who leave make room.
+    streams.clear();
+    let again = (0..200).any(|_| {
+        let mut stream = listen();
+        let count = stream.read(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..count]).starts_with("HTTP/1.1 200")
+    });
+    assert!(again);
+}

@@ -24,6 +24,14 @@ impl Fake {
     }
 }
 
+/// A log that ends with its fourth entry.
+fn changes(after: Option<u64>) -> ChangesView {
+    let entry = r#"{"number": 4, "time": "2026-01-01T00:00:00Z", "change": "site", "host": "a.test", "passages": 1}"#;
+    let is_new = after.is_none_or(|after| after < 4);
+    let entries = is_new.then(|| serde_json::from_str(entry).unwrap());
+    ChangesView { changes: entries.into_iter().collect(), last: Some(4), masked: 0, complete: true }
+}
+
 fn view() -> CollectionView {
     CollectionView {
         name: "a".to_owned(),
@@ -59,8 +67,8 @@ impl Collections for Fake {
                 }
                 Ok(())
             }
-            Request::Changes(_) => {
-                part(Answer::Changes(ChangesView { complete: true, ..Default::default() }));
+            Request::Changes(asked) => {
+                part(Answer::Changes(changes(asked.after)));
                 Ok(())
             }
             Request::Metrics => {

@@ -1,6 +1,6 @@
 //! Every route there is, asked by those who must not.
 
-use evercrawl_serve::{Access, Kind, ROUTES, Route};
+use evercrawl_serve::{Access, Answers, Kind, ROUTES, Route};
 
 use crate::common::{Got, Serving};
 
@@ -10,14 +10,21 @@ fn routes() -> impl Iterator<Item = &'static Route> {
 
 /// An address of a route, with what must be in its query.
 fn target(route: &Route) -> String {
-    let path = route.path.replace("{name}", "a").replace("{id}", "1");
+    let path = route.path.replace("{name}", "a").replace("{id}", "999");
     let needed = route.parameters.iter().filter(|parameter| parameter.needed);
     let query: Vec<String> = needed.map(|one| format!("{}=http://a.test/", one.name)).collect();
     if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
 }
 
+/// Without the body of a stream, which does not end.
 fn send(serving: &Serving, route: &Route, headers: &[&str]) -> Got {
-    serving.send(route.method.code(), &target(route), headers, "")
+    let is_stream = route.answers == Answers::Media("text/event-stream");
+    let method = if is_stream { "HEAD" } else { route.method.code() };
+    let mut got = serving.send(method, &target(route), headers, "");
+    if is_stream && got.status >= 400 {
+        got = serving.send("GET", &target(route), headers, "");
+    }
+    got
 }
 
 fn is_screen(route: &Route) -> bool {
@@ -42,7 +49,8 @@ fn the_table_is_worth_a_walk() {
 #[test]
 fn whoever_may_is_let_in() {
     let serving = Serving::begin();
-    for route in routes() {
+    // Without a token in the form, that for signing in comes again.
+    for route in routes().filter(|route| route.path != "/login") {
         let got = send(&serving, route, &[&serving.bearer()]);
         assert!(![401, 403, 421, 0].contains(&got.status), "{} {got:?}", route.path);
         let got = send(&serving, route, &[&serving.bearer(), "Host: own.test"]);

@@ -6,9 +6,10 @@ use evercrawl_query::{
     RatesBy, RatesRequest, Request, UrlRequest, VisitView,
 };
 
-use crate::call::{Call, Page, json};
-use crate::collections::Flow;
-use crate::problem::Problem;
+use crate::call::{Call, Page, json, problem};
+use crate::collections::{AskError, Flow};
+use crate::events::MOST_STREAMS;
+use crate::problem::{Problem, ProblemCode};
 use crate::route::{Answers, Parameter, Route, Value};
 
 /// The states of a page.
@@ -91,6 +92,17 @@ pub(super) const PAGES: &[Route] = &[
         ],
         Answers::List("Change"),
         changes,
+    ),
+    Route::get(
+        "/api/v1/collections/{name}/changes/stream",
+        "Follow a running crawl as server-sent events: `status`, `change`, `lagged`",
+        &[Parameter::new(
+            "after",
+            Value::Count(u64::MAX),
+            "Begin after this number, as Last-Event-ID",
+        )],
+        Answers::Media("text/event-stream"),
+        follow,
     ),
     Route::get(
         "/api/v1/collections/{name}/queue",
@@ -260,6 +272,20 @@ fn changes(call: &Call<'_>) -> Result<Response, Problem> {
     json(&Page { items, next })
 }
 
+fn follow(call: &Call<'_>) -> Result<Response, Problem> {
+    let name = call.collection();
+    if !call.app.collections.list().iter().any(|one| one.name == name) {
+        return Err(problem(name, AskError::NoCollection));
+    }
+    let last = call.request.head.header("last-event-id").and_then(|text| text.parse().ok());
+    let body = call.app.events.listen(name, last.or(call.count("after"))).ok_or_else(|| {
+        let why = format!("{MOST_STREAMS} streams are open already");
+        Problem::new(ProblemCode::Unavailable, why).after(10)
+    })?;
+    let response = Response::new(200).with("content-type", "text/event-stream");
+    Ok(response.with("x-accel-buffering", "no").streaming(body))
+}
+
 fn queue(call: &Call<'_>) -> Result<Response, Problem> {
     let request = QueueRequest { limit: Some(call.limit() as u64) };
     json(&call.ask(Request::Queue(request), |answer| match answer {
@@ -318,6 +344,6 @@ fn metrics(call: &Call<'_>) -> Result<Response, Problem> {
 fn settings(call: &Call<'_>) -> Result<Response, Problem> {
     let name = call.collection();
     let settings = call.app.collections.settings(name);
-    let items = settings.map_err(|error| crate::call::problem(name, error))?;
+    let items = settings.map_err(|error| problem(name, error))?;
     json(&serde_json::json!({ "items": items, "next": null }))
 }

@@ -50,10 +50,11 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<u8> {
     let home = Arc::new(Home::open(args, files, supervisor)?);
     let app = Arc::new(App::new(home.clone(), keyring));
     let hosts = Hosts::Listed { port, names: config.hosts };
-    let server = Server::start(listener, Bounds::default(), hosts, app)?;
+    let server = Server::start(listener, Bounds::default(), hosts, app.clone())?;
     writeln!(print::data(), "{address}")?;
     home.begin();
     wait_for_signals(&home)?;
+    app.close();
     server.stop();
     home.end();
     Ok(exit::OK)
