@@ -217,12 +217,12 @@ fn a_collection_that_cannot_run_says_why_and_holds_up_no_other() {
         place.run(&format!("init --contact x@example.org --data {name}")).expect(0);
         place.run(&format!("add http://a.test/ --data {name}")).expect(0);
     }
-    place.write("bad/evercrawl.toml", "[pace]\ndelay = \"soon\"\n");
+    place.write("bad/evercrawl.toml", "[archive]\nlevel = \"soon\"\n");
     let serving = Serving::begin(&place, &site, "--data good --data bad");
     serving.wait_for("bad", "failed");
     serving.wait_for("good", "running");
     let bad = serving.get("/api/v1/collections/bad");
-    assert!(bad["message"].as_str().unwrap().contains("pace.delay"), "{bad}");
+    assert!(bad["message"].as_str().unwrap().contains("archive.level"), "{bad}");
     place.write("bad/evercrawl.toml", "[identity]\ncontact = \"x@example.org\"\n");
     serving.wait_for("bad", "running");
     serving.stop();
