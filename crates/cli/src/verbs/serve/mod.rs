@@ -68,7 +68,9 @@ fn crawl_process(
     Ok(move || {
         let mut command = std::process::Command::new(&program);
         command.arg("crawl-process");
-        budget.iter().for_each(|rate| drop(command.args(["--budget", rate])));
+        if let Some(rate) = &budget {
+            command.args(["--budget", rate]);
+        }
         command
     })
 }
