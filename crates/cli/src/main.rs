@@ -83,6 +83,8 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Init(args) => verbs::init::run(&args),
         Verb::Add(args) => verbs::add::run(&args),
         Verb::Crawl(args) => verbs::crawl::run(&args),
+        Verb::CrawlProcess(args) => verbs::crawl::process::run(&args),
+        Verb::Serve(args) => verbs::serve::run(&args),
         Verb::Status(args) => verbs::status::run(&args),
         Verb::Urls(args) => verbs::urls::run(&args),
         Verb::Hosts(args) => verbs::hosts::run(&args),

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
 mod answers;
+mod browser;
 mod budget;
 mod check;
 mod common;
@@ -40,6 +41,7 @@ mod reports;
 mod retention;
 mod rules;
 mod running;
+mod serve;
 mod settings;
 mod several;
 mod spam;

@@ -61,8 +61,8 @@ pub use overrides::{
 pub use page::{PageState, PageView, PagesRequest, PagesView, page, pages};
 pub use plan::{ClassShare, HostShare, NextVisit, PlanView, plan};
 pub use protocol::{
-    Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind, OverrideRequest,
-    PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
+    AddRequest, AddView, Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind,
+    OverrideRequest, PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
 };
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
 pub use rates::{CheckView, RateView, RatesBy, RatesRequest, RatesView, rates};

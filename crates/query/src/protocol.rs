@@ -97,6 +97,8 @@ pub enum Request {
     SetBudget(BudgetRequest),
     /// These pages changed.
     Push(PushRequest),
+    /// These are seeds from now on.
+    Add(AddRequest),
     /// Set or remove an override, or list them.
     Override(OverrideRequest),
 }
@@ -131,6 +133,17 @@ pub struct BudgetRequest {
 pub struct PushRequest {
     /// Their URLs.
     pub urls: Vec<String>,
+}
+
+/// Seeds to be added.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddRequest {
+    /// URLs and domains, each as on a line of a list of seeds.
+    pub urls: Vec<String>,
+    /// Tags for all of them.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 /// What the user wants for a URL, a pattern or a host.
@@ -240,6 +253,8 @@ pub enum Answer {
     Rates(RatesView),
     /// What came of pushed URLs.
     Pushed(PushView),
+    /// What came of seeds.
+    Added(AddView),
     /// What came of an override.
     Overrides(OverridesView),
     /// That is all.
@@ -276,6 +291,15 @@ pub struct PushView {
     pub examples: Vec<String>,
 }
 
+/// What came of seeds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddView {
+    /// Seeds that can be used.
+    pub given: u64,
+    /// Those whose page was not known.
+    pub new: u64,
+}
+
 /// Why there is no answer, or no more of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
@@ -291,6 +315,8 @@ pub struct Failed {
 pub enum FailureKind {
     /// The answer is no, or there is none.
     Unexpected,
+    /// Ask for something that is known.
+    NotKnown,
     /// Ask otherwise.
     BadRequest,
     /// Mend the configuration.

@@ -121,8 +121,11 @@ fn classes_card(plan: &PlanView) -> Markup {
             &html! { "Once pages were visited twice, their change rates are known." },
         )
     } else {
-        let counts: Vec<(String, f64)> =
-            plan.classes.iter().map(|class| (class.changes.clone(), class.visits)).collect();
+        let counts: Vec<(String, f64)> = plan
+            .classes
+            .iter()
+            .map(|class| (crate::analytics::short_class(&class.changes), class.visits))
+            .collect();
         let most = plan.classes.iter().max_by(|a, b| a.visits.total_cmp(&b.visits));
         let sentence = most
             .map(|most| {

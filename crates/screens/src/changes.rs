@@ -133,7 +133,7 @@ fn seen_form(frame: &Frame<'_>, shown: &Changes<'_>) -> Markup {
             (frame.form("seen", &html! {
                 input type="hidden" name="number" value=(last);
                 button { "Seen up to here" }
-                span.soft { " marks all as seen, in every browser" }
+                span.soft { " marks all as seen in this browser" }
             }))
         }
     }

@@ -70,7 +70,7 @@ pub(crate) fn answer(
         Request::RetentionPreview => {
             reply(Answer::RetentionPreview(verbs::retain::preview(opened, now)?))
         }
-        Request::SetBudget(_) | Request::Push(_) | Request::Override(_) => {
+        Request::SetBudget(_) | Request::Push(_) | Request::Add(_) | Request::Override(_) => {
             Err(Failure::usage("this request changes a crawl, and none runs here"))
         }
     }

@@ -3,6 +3,7 @@
 mod curves;
 mod keeper;
 mod label;
+pub(crate) mod process;
 mod screen;
 mod several;
 
@@ -314,23 +315,28 @@ fn is_loopback(host: &str) -> bool {
 
 /// Ctrl-C and a polite kill: once lets what is in flight finish, twice does not.
 pub(crate) fn listen_for_signals(stoppers: Vec<Stopper>, quiet: bool) {
+    on_signals(move |times| {
+        stoppers.iter().for_each(Stopper::stop);
+        if times == 1 && !quiet {
+            eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
+        }
+    });
+}
+
+/// Calls `react` at each Ctrl-C or polite kill, with how many there were.
+pub(crate) fn on_signals(mut react: impl FnMut(u32) + Send + 'static) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
         runtime.block_on(async {
             use tokio::signal::unix::{SignalKind, signal};
             let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
-            let mut asked = 0;
-            loop {
+            for times in 1.. {
                 tokio::select! {
                     _ = tokio::signal::ctrl_c() => {}
                     _ = terminate.recv() => {}
                 }
-                asked += 1;
-                stoppers.iter().for_each(Stopper::stop);
-                if asked == 1 && !quiet {
-                    eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
-                }
+                react(times);
             }
         });
     });

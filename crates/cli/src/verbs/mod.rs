@@ -27,6 +27,7 @@ pub(crate) mod rates;
 pub(crate) mod report;
 pub(crate) mod retain;
 pub(crate) mod robots;
+pub(crate) mod serve;
 pub(crate) mod spam;
 pub(crate) mod status;
 pub(crate) mod testweb;

@@ -20,8 +20,11 @@ pub(super) fn rates_by_class(plan: &PlanView) -> Section {
         ),
         _ => "No change rate is known yet.".to_owned(),
     };
-    let counts: Vec<(String, f64)> =
-        plan.classes.iter().map(|class| (class.changes.clone(), class.pages as f64)).collect();
+    let counts: Vec<(String, f64)> = plan
+        .classes
+        .iter()
+        .map(|class| (short_class(&class.changes), class.pages as f64))
+        .collect();
     let titles = Titles {
         id: "a-rates",
         title: "Pages by how often they change",
@@ -203,4 +206,14 @@ fn calibration_chart(predictions: &PredictionsView) -> Markup {
         ],
     };
     html! { (legend(&[("k0", "seen, by predicted chance"), ("k5", "perfect")])) (figure(chart.svg(), "To the right: the predicted chance; upwards: how often there was a change.")) }
+}
+
+/// The name of a class of change rates, for below a column.
+pub(crate) fn short_class(changes: &str) -> String {
+    let bare =
+        changes.trim_start_matches("within ").trim_start_matches("the ").trim_start_matches("a ");
+    match changes.starts_with("within ") {
+        true => format!("\u{2264} {bare}"),
+        false => bare.trim_start_matches("more ").to_owned(),
+    }
 }

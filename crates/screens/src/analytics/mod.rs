@@ -17,7 +17,7 @@ use crate::parts::{choices, empty};
 use crate::period::Period;
 use crate::words::{self, bytes, percent, plural, visible};
 
-pub(crate) use change_rates::calibration;
+pub(crate) use change_rates::{calibration, short_class};
 pub(crate) use over_time::{freshness_sentence, pace_sentence};
 
 /// What there is to analyse.
