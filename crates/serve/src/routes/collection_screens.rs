@@ -11,8 +11,9 @@ use evercrawl_screens::analytics::Analytics;
 use evercrawl_screens::changes::Changes;
 use evercrawl_screens::diff::Diff;
 use evercrawl_screens::frame::Frame;
-use evercrawl_screens::overview::{Overview, Period};
+use evercrawl_screens::overview::Overview;
 use evercrawl_screens::page::Page;
+use evercrawl_screens::period::Period;
 use evercrawl_screens::queue::{Exclusion, Queue};
 use evercrawl_screens::settings::Setting;
 use evercrawl_screens::words::in_query;
@@ -23,7 +24,7 @@ use evercrawl_screens::{
 use crate::call::{Call, problem};
 use crate::collections::{Flow, RunState};
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Access, Answers, Kind, Parameter, Route, Scope, Value};
+use crate::route::{Access, Kind, Parameter, Route, Scope, Value};
 use crate::screens::{html, one_of};
 
 /// The states of a page.
