@@ -15,6 +15,7 @@ mod freshness;
 mod hosts;
 mod latest;
 mod learned;
+mod link_list;
 mod links;
 mod log;
 mod metrics;
@@ -48,6 +49,7 @@ pub use learned::{
     ChancePredictions, ClassPredictions, LearnedView, NewLinksView, PredictionCount,
     PredictionsView, RechecksView, SignalView,
 };
+pub use link_list::{LinkView, LinksRequest, LinksView, links};
 pub use links::{
     ExportView, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, SpamFinding,
     SpamRequest, SpamSign, SpamView,

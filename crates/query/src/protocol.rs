@@ -11,6 +11,7 @@ use crate::diff::{DiffRequest, DiffView};
 use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
 use crate::latest::{LatestRequest, LatestView};
+use crate::link_list::{LinksRequest, LinksView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
 use crate::log::{LogRequest, LogView};
 use crate::metrics::MetricsView;
@@ -63,6 +64,8 @@ pub enum Request {
     Diff(DiffRequest),
     /// Which pages are known?
     Pages(PagesRequest),
+    /// Which links are there between known pages?
+    Links(LinksRequest),
     /// What was found to be new, changed or gone?
     Changes(ChangesRequest),
     /// What changed last?
@@ -217,6 +220,8 @@ pub enum Answer {
     Diff(Box<DiffView>),
     /// Some of the pages.
     Pages(PagesView),
+    /// Some of the links.
+    Links(LinksView),
     /// Some of the log.
     Changes(ChangesView),
     /// What changed last.
