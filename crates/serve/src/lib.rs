@@ -12,6 +12,7 @@
 //! - `call`: what does a handler know of the request that it answers?
 //! - `collections`: what does the server need from those who run the crawls?
 //! - `events`: how does a page hear of what is new?
+//! - `openapi`: what does the API look like to a program?
 //! - `orders`: how does the server talk with the crawl process?
 //! - `problem`: what is a caller told who gets no answer?
 //! - `route`, `routes`: which requests are there?
@@ -23,6 +24,7 @@ mod app;
 mod call;
 mod collections;
 mod events;
+mod openapi;
 mod orders;
 mod problem;
 mod route;

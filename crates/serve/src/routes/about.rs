@@ -8,12 +8,21 @@ use serde::Serialize;
 use super::ROUTES;
 use crate::call::{Call, json};
 use crate::collections::{Flow, RunState};
+use crate::openapi::describe;
 use crate::problem::{Problem, ProblemCode};
 use crate::route::{Access, Answers, Kind, Route};
 
 pub(super) const ABOUT: &[Route] = &[
     Route::get("/api/v1/", "List all requests of the API", &[], Answers::Json("Index"), index)
         .of(Access::Open),
+    Route::get(
+        "/api/v1/openapi.json",
+        "Describe all requests as OpenAPI 3.1",
+        &[],
+        Answers::Json("OpenApi"),
+        openapi,
+    )
+    .of(Access::Open),
     Route::get(
         "/api/v1/system",
         "Show version and crawl process",
@@ -74,6 +83,10 @@ fn index(_: &Call<'_>) -> Result<Response, Problem> {
         })
         .collect();
     json(&Index { requests })
+}
+
+fn openapi(_: &Call<'_>) -> Result<Response, Problem> {
+    json(&describe(ROUTES))
 }
 
 #[derive(Serialize)]
