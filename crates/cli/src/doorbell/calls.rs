@@ -51,11 +51,11 @@ impl Doorbell {
     fn admit(&self, request: &Request, key: Option<&str>) -> Result<(), Response> {
         let Some(token) = &self.token else {
             let page = request.head.header("origin").is_some();
-            let refusal =
-                words(403, "requests from web pages need a token; set push.token");
+            let refusal = words(403, "requests from web pages need a token; set push.token");
             return if page { Err(refusal) } else { Ok(()) };
         };
-        let bearer = request.head.header("authorization").and_then(|text| text.strip_prefix("Bearer "));
+        let bearer =
+            request.head.header("authorization").and_then(|text| text.strip_prefix("Bearer "));
         let given = [bearer, request.head.parameter("token"), key];
         let knows = given.into_iter().flatten().any(|given| same(given, token));
         if knows { Ok(()) } else { Err(words(403, "the token is missing or wrong")) }
@@ -76,7 +76,8 @@ impl Doorbell {
     }
 
     fn index_now(&self, request: &Request) -> Result<Response, Response> {
-        let (Some(url), Some(key)) = (request.head.parameter("url"), request.head.parameter("key")) else {
+        let (Some(url), Some(key)) = (request.head.parameter("url"), request.head.parameter("key"))
+        else {
             return Err(words(400, "parameters missing; use ?url=..&key=.."));
         };
         self.admit(request, Some(key))?;
@@ -126,10 +127,7 @@ impl Doorbell {
         }
         let own = || request.head.headers("link").find_map(own_link);
         let Some(topic) = request.head.parameter("topic").or_else(own) else {
-            return Err(words(
-                400,
-                "no topic given; use ?topic=.. or a Link header with rel=self",
-            ));
+            return Err(words(400, "no topic given; use ?topic=.. or a Link header with rel=self"));
         };
         if !self.crawls(topic)? {
             return Err(words(410, "this topic is not crawled here"));
@@ -152,7 +150,8 @@ impl Doorbell {
             return Err(words(413, "too many URLs; send at most 10,000 per request"));
         }
         self.allow(texts.len().max(1)).map_err(|wait| {
-            words(429, "too many URLs per second; retry later").with("retry-after", &wait.to_string())
+            words(429, "too many URLs per second; retry later")
+                .with("retry-after", &wait.to_string())
         })?;
         let mut pushed = Pushed::default();
         let urls = pushed.read(&self.settings, texts);

@@ -2,10 +2,9 @@
 
 use evercrawl_httpd::Response;
 
-use crate::access::Refused;
-use crate::call::Call;
+use crate::access::{Refused, Scope};
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Access, Parameter, Route, Scope, Value};
+use crate::route::{Access, Call, Parameter, Route, Value};
 use crate::screens;
 
 pub(super) const SCREENS: &[Route] = &[
@@ -28,7 +27,7 @@ fn overview(call: &Call<'_>) -> Result<Response, Problem> {
     let Some(granted) = &call.granted else {
         return Err(Problem::new(ProblemCode::NoToken, "nobody is signed in"));
     };
-    Ok(screens::overview(&call.app.collections.list(), &granted.form_token()))
+    Ok(screens::overview(&call.resources.collections.list(), &granted.form_token()))
 }
 
 fn login_form(_: &Call<'_>) -> Result<Response, Problem> {
@@ -43,9 +42,9 @@ fn login(call: &Call<'_>) -> Result<Response, Problem> {
 }
 
 fn sign_in(call: &Call<'_>, token: &str) -> Result<Response, Problem> {
-    match call.app.keyring.admit_token(token) {
+    match call.resources.keyring.admit_token(token) {
         Ok(granted) => {
-            let cookie = call.app.keyring.begin_session(granted.scope).map_err(not_kept)?;
+            let cookie = call.resources.keyring.begin_session(granted.scope).map_err(not_kept)?;
             Ok(Response::new(303).with("location", "/").with("set-cookie", &cookie))
         }
         Err(Refused::TooMany) => {
@@ -57,7 +56,8 @@ fn sign_in(call: &Call<'_>, token: &str) -> Result<Response, Problem> {
 
 fn logout(call: &Call<'_>) -> Result<Response, Problem> {
     let session = call.granted.as_ref().and_then(|granted| granted.session.as_deref());
-    let cookie = call.app.keyring.end_session(session.unwrap_or_default()).map_err(not_kept)?;
+    let cookie =
+        call.resources.keyring.end_session(session.unwrap_or_default()).map_err(not_kept)?;
     Ok(Response::new(303).with("location", "/login").with("set-cookie", &cookie))
 }
 
