@@ -16,7 +16,35 @@ use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
-use crate::route::Scope;
+/// What a token may be used for. Each includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// Look at everything but tokens.
+    Read,
+    /// Steer crawls.
+    Write,
+    /// Make and remove collections and tokens.
+    Admin,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: [Scope; 3] = [Scope::Read, Scope::Write, Scope::Admin];
+
+    /// Its code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Write => "write",
+            Scope::Admin => "admin",
+        }
+    }
+
+    /// The scope with this code.
+    pub fn named(code: &str) -> Option<Scope> {
+        Scope::ALL.into_iter().find(|scope| scope.code() == code)
+    }
+}
 
 /// How long a session lasts that nobody ends.
 const SESSION: Duration = Duration::from_secs(30 * 86_400);

@@ -2,23 +2,18 @@
 
 use std::sync::Arc;
 
-use evercrawl_engine::live::SystemClock;
 use evercrawl_httpd::{Handler, Head, Method, Request, Response};
-use evercrawl_model::Time;
 
-use crate::access::{Granted, Keyring, Refused, is_form_token};
-use crate::call::{Call, check_parameters};
+use crate::access::{Granted, Keyring, Refused, Scope, is_form_token};
 use crate::collections::Collections;
-use crate::events::EventHub;
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Access, Kind, Route, Scope};
+use crate::resources::Resources;
+use crate::route::{Access, Call, Kind, Route, check_parameters};
 use crate::routes::ROUTES;
 
 /// Whoever answers requests.
 pub struct App {
-    pub(crate) collections: Arc<dyn Collections>,
-    pub(crate) keyring: Keyring,
-    pub(crate) events: EventHub,
+    resources: Resources,
 }
 
 /// Nothing from elsewhere, nothing inline, and nobody may show us in a frame.
@@ -29,18 +24,12 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 impl App {
     /// An application over these collections.
     pub fn new(collections: Arc<dyn Collections>, keyring: Keyring) -> Self {
-        let events = EventHub::new(collections.clone());
-        App { collections, keyring, events }
+        App { resources: Resources::new(collections, keyring) }
     }
 
     /// Ends all streams, so that the server can stop.
     pub fn close(&self) {
-        self.events.close();
-    }
-
-    /// The present time.
-    pub(crate) fn now(&self) -> Time {
-        SystemClock.now()
+        self.resources.events.close();
     }
 
     /// Whether a request may be made, by its head.
@@ -51,7 +40,7 @@ impl App {
         }
         let granted = match route.access {
             // Whoever is signed in sees it on open pages, too.
-            Access::Open if route.kind == Kind::Screen => self.keyring.admit(head).ok(),
+            Access::Open if route.kind == Kind::Screen => self.resources.keyring.admit(head).ok(),
             Access::Open | Access::OwnKey => None,
             Access::Scope(needed) => Some(self.granted(head, needed)?),
         };
@@ -59,7 +48,7 @@ impl App {
     }
 
     fn granted(&self, head: &Head, needed: Scope) -> Result<Granted, Problem> {
-        let granted = self.keyring.admit(head).map_err(refused)?;
+        let granted = self.resources.keyring.admit(head).map_err(refused)?;
         if granted.scope < needed {
             let (has, needs) = (granted.scope.code(), needed.code());
             return Err(Problem::new(
@@ -74,7 +63,7 @@ impl App {
     fn respond(&self, request: &Request) -> Result<Response, Problem> {
         let (route, granted) = self.check(&request.head)?;
         let path = route.matches(&request.head.path).unwrap_or_default();
-        let call = Call { app: self, request, route, granted, path };
+        let call = Call { resources: &self.resources, request, route, granted, path };
         if route.is_unsafe() {
             check_form_token(&call)?;
         }

@@ -5,9 +5,9 @@ use evercrawl_query::{Answer, Request};
 use evercrawl_screens::entrance::{self, Beginning, SeedLook};
 use evercrawl_screens::overview::{CollectionLine, collections};
 
-use crate::call::Call;
 use crate::collections::{Flow, SeedPreview};
 use crate::problem::Problem;
+use crate::route::Call;
 
 /// Collections whose state of health is shown in the list of all.
 const MOST_ASKED: usize = 20;
@@ -35,12 +35,12 @@ pub(crate) fn login(fault: Option<&str>) -> Response {
 
 /// All collections.
 pub(crate) fn overview(call: &Call<'_>, form_token: &str) -> Response {
-    let all = call.app.collections.list();
+    let all = call.resources.collections.list();
     let mut statuses = Vec::new();
     for one in all.iter().take(MOST_ASKED) {
         let mut found = None;
         // One that cannot be asked is listed without its figures.
-        let _ = call.app.collections.ask(&one.name, Request::Status, &mut |answer| {
+        let _ = call.resources.collections.ask(&one.name, Request::Status, &mut |answer| {
             if let Answer::Status(status) = answer {
                 found = Some(status);
             }

@@ -183,3 +183,41 @@ fn events_come_to_so_many_and_others_are_told_to_come_again() {
     });
     assert!(again);
 }
+
+/// All names that a description refers to.
+fn references(value: &serde_json::Value, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            let name = fields.get("$ref").and_then(serde_json::Value::as_str);
+            found.extend(name.map(str::to_owned));
+            fields.values().for_each(|value| references(value, found));
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_description_is_whole() {
+    let serving = Serving::begin();
+    let whole = serving.send("GET", "/api/v1/openapi.json", &[], "").json();
+    let mut named = Vec::new();
+    references(&whole, &mut named);
+    let schemas = whole["components"]["schemas"].as_object().unwrap();
+    for name in &named {
+        let name = name.strip_prefix("#/components/schemas/").unwrap();
+        assert!(schemas.contains_key(name), "there is no schema {name}");
+    }
+    for name in schemas.keys() {
+        assert!(named.iter().any(|used| used.ends_with(&format!("/{name}"))), "{name} is not used");
+    }
+    let paths = whole["paths"].as_object().unwrap();
+    let operations = paths.values().flat_map(|path| path.as_object().unwrap().values());
+    let mut ids: Vec<&str> =
+        operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+    assert!(count > 35, "{count}");
+}

@@ -148,6 +148,7 @@ impl Directory<'_> {
             .labelled(&self.label, dir.path())
             .keeping_curves(dir.path());
         let _door = self.open_door(&dir, &walk, &settings, &inbox, board);
+        let mut bell = None;
         if let Some(listener) = listener {
             // Where the system chose the port, nothing else tells it.
             let is_chosen = settings.items("push.listen").iter().any(|at| at.ends_with(":0"));
@@ -156,7 +157,7 @@ impl Directory<'_> {
                 self.label.print(&format!("accepting pushes at http://{address}/push"));
             }
             let reading = walk.state().reading().committed_reader();
-            Doorbell::open(listener, settings.clone(), reading, inbox.clone())?;
+            bell = Some(Doorbell::open(listener, settings.clone(), reading, inbox.clone())?);
         }
         let mut keeper = Keeper::new(dir.path(), &self.label);
         let show = |progress: &Progress, walk: &Walk<DiskStore>| {
@@ -173,7 +174,7 @@ impl Directory<'_> {
             free_disk: &free_disk,
         };
         let (ended, progress, walk) = services.run(crawl, show)?;
-        drop(keeper);
+        drop((bell, keeper));
         screen.clear();
         self.finish(walk, ended, &progress, &before, &dir)
     }

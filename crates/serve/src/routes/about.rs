@@ -6,14 +6,22 @@ use evercrawl_query::{Answer, Request};
 use serde::Serialize;
 
 use super::ROUTES;
-use crate::call::{Call, json};
 use crate::collections::{Flow, RunState};
+use crate::openapi::describe;
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Access, Answers, Kind, Route};
+use crate::route::{Access, Answers, Call, Kind, Route, json};
 
 pub(super) const ABOUT: &[Route] = &[
     Route::get("/api/v1/", "List all requests of the API", &[], Answers::Json("Index"), index)
         .of(Access::Open),
+    Route::get(
+        "/api/v1/openapi.json",
+        "Describe all requests as OpenAPI 3.1",
+        &[],
+        Answers::Json("OpenApi"),
+        openapi,
+    )
+    .of(Access::Open),
     Route::get(
         "/api/v1/system",
         "Show version and crawl process",
@@ -76,6 +84,10 @@ fn index(_: &Call<'_>) -> Result<Response, Problem> {
     json(&Index { requests })
 }
 
+fn openapi(_: &Call<'_>) -> Result<Response, Problem> {
+    json(&describe(ROUTES))
+}
+
 #[derive(Serialize)]
 struct System {
     version: &'static str,
@@ -86,8 +98,8 @@ struct System {
 fn system(call: &Call<'_>) -> Result<Response, Problem> {
     json(&System {
         version: env!("CARGO_PKG_VERSION"),
-        collections: call.app.collections.list().len(),
-        crawl_process: call.app.collections.process(),
+        collections: call.resources.collections.list().len(),
+        crawl_process: call.resources.collections.process(),
     })
 }
 
@@ -100,7 +112,7 @@ fn healthy(_: &Call<'_>) -> Result<Response, Problem> {
 }
 
 fn ready(call: &Call<'_>) -> Result<Response, Problem> {
-    match call.app.collections.process() {
+    match call.resources.collections.process() {
         Some(process) if process.is_needed && process.pid.is_none() => {
             Err(Problem::new(ProblemCode::Unavailable, "the crawl process does not run").after(2))
         }
@@ -113,12 +125,12 @@ fn metrics(call: &Call<'_>) -> Result<Response, Problem> {
     let mut program = MetricsSnapshot::default();
     program.add_count(Metric::BuildInfo, &[env!("CARGO_PKG_VERSION")], 1);
     let mut snapshots = Vec::new();
-    for one in call.app.collections.list() {
+    for one in call.resources.collections.list() {
         if one.state != RunState::Running {
             continue;
         }
         // Where one does not answer, the others still count.
-        let _ = call.app.collections.ask(&one.name, Request::Metrics, &mut |answer| {
+        let _ = call.resources.collections.ask(&one.name, Request::Metrics, &mut |answer| {
             if let Answer::Metrics(view) = answer {
                 snapshots.push((one.name.clone(), view.snapshot()));
             }

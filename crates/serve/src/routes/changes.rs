@@ -4,10 +4,10 @@ use evercrawl_httpd::Response;
 use evercrawl_query::{AddRequest, Answer, BudgetRequest, OverrideRequest, PushRequest, Request};
 use serde::Serialize;
 
-use crate::call::{Call, json, problem};
+use crate::access::Scope;
 use crate::collections::{AskError, NewCollection};
 use crate::problem::Problem;
-use crate::route::{Access, Answers, Body, Method, Parameter, Route, Scope, Value};
+use crate::route::{Access, Answers, Body, Call, Method, Parameter, Route, Value, json, problem};
 
 /// Lists of seeds may be long.
 const LIST_BYTES: usize = 16 << 20;
@@ -102,7 +102,7 @@ const KINDS: &[&str] = &["pin", "boost", "pause", "trust", "exclude"];
 
 fn create(call: &Call<'_>) -> Result<Response, Problem> {
     let asked: NewCollection = call.json()?;
-    let made = call.app.collections.create(&asked);
+    let made = call.resources.collections.create(&asked);
     let view = made.map_err(|error| problem(asked.name.as_deref().unwrap_or_default(), error))?;
     let place = format!("/api/v1/collections/{}", view.name);
     let mut response = json(&view)?.with("location", &place);
@@ -118,23 +118,23 @@ struct Items<T> {
 
 fn preview(call: &Call<'_>) -> Result<Response, Problem> {
     let asked: NewCollection = call.json()?;
-    let items = call.app.collections.preview(&asked).map_err(|error| problem("", error))?;
+    let items = call.resources.collections.preview(&asked).map_err(|error| problem("", error))?;
     json(&Items { items, next: None })
 }
 
 fn start(call: &Call<'_>) -> Result<Response, Problem> {
-    acted(call, call.app.collections.start(call.collection()))
+    acted(call, call.resources.collections.start(call.collection()))
 }
 
 fn stop(call: &Call<'_>) -> Result<Response, Problem> {
-    acted(call, call.app.collections.stop(call.collection()))
+    acted(call, call.resources.collections.stop(call.collection()))
 }
 
 /// The collection after an action.
 fn acted(call: &Call<'_>, done: Result<(), AskError>) -> Result<Response, Problem> {
     let name = call.collection();
     done.map_err(|error| problem(name, error))?;
-    let found = call.app.collections.list().into_iter().find(|one| one.name == name);
+    let found = call.resources.collections.list().into_iter().find(|one| one.name == name);
     json(&found.ok_or_else(|| problem(name, AskError::NoCollection))?)
 }
 

@@ -21,10 +21,10 @@ use evercrawl_screens::{
     analytics, archive, budget, changes, diff, overview, page, queue, refusals, settings, sites,
 };
 
-use crate::call::{Call, problem};
-use crate::collections::{Flow, RunState};
+use crate::access::Scope;
+use crate::collections::{AskError, Flow, RunState};
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Access, Kind, Parameter, Route, Scope, Value};
+use crate::route::{Access, Call, Kind, Parameter, Route, Value, problem};
 use crate::screens::{html, one_of};
 
 /// The states of a page.
@@ -149,10 +149,10 @@ struct Around {
 
 impl Around {
     fn of(call: &Call<'_>) -> Result<Self, Problem> {
-        let all = call.app.collections.list();
+        let all = call.resources.collections.list();
         let name = call.collection();
         let here = all.iter().find(|one| one.name == name);
-        let here = here.ok_or_else(|| problem(name, crate::AskError::NoCollection))?;
+        let here = here.ok_or_else(|| problem(name, AskError::NoCollection))?;
         let granted = call.granted.as_ref();
         Ok(Around {
             running: Some(matches!(here.state, RunState::Running | RunState::Starting)),
@@ -169,7 +169,7 @@ impl Around {
             running: self.running,
             form_token: &self.form_token,
             may_write: self.may_write,
-            now: call.app.now(),
+            now: call.resources.now(),
             replay: None,
         }
     }
@@ -275,10 +275,10 @@ fn show_changes(call: &Call<'_>) -> Result<Response, Problem> {
 
 /// The words of the first changes in a list, as far as they are found quickly.
 fn some_diffs(call: &Call<'_>, changes: &[ChangeView]) -> Vec<(u64, DiffView)> {
-    let began = call.app.now();
+    let began = call.resources.now();
     let mut diffs = Vec::new();
     for change in changes.iter().filter(|change| change.code() == "changed").take(DIFFS) {
-        if call.app.now().since(began).as_millis() > u128::from(DIFFS_MS) {
+        if call.resources.now().since(began).as_millis() > u128::from(DIFFS_MS) {
             break;
         }
         let Some(url) = change.url() else { continue };
@@ -423,7 +423,7 @@ fn show_archive(call: &Call<'_>) -> Result<Response, Problem> {
 
 fn show_settings(call: &Call<'_>) -> Result<Response, Problem> {
     let name = call.collection();
-    let value = call.app.collections.settings(name).map_err(|error| problem(name, error))?;
+    let value = call.resources.collections.settings(name).map_err(|error| problem(name, error))?;
     let read: Result<Vec<Setting>, _> = serde_json::from_value(value);
     let all = read.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
     let only_set = call.text("only").is_some();

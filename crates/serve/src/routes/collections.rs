@@ -3,9 +3,8 @@
 use evercrawl_httpd::Response;
 use evercrawl_query::{Answer, Request};
 
-use crate::call::{Call, Page, json};
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Answers, Route};
+use crate::route::{Answers, Call, Page, Route, json};
 
 pub(super) const COLLECTIONS: &[Route] = &[
     Route::get(
@@ -32,12 +31,12 @@ pub(super) const COLLECTIONS: &[Route] = &[
 ];
 
 fn list(call: &Call<'_>) -> Result<Response, Problem> {
-    json(&Page { items: call.app.collections.list(), next: None })
+    json(&Page { items: call.resources.collections.list(), next: None })
 }
 
 fn show(call: &Call<'_>) -> Result<Response, Problem> {
     let name = call.collection();
-    let found = call.app.collections.list().into_iter().find(|one| one.name == name);
+    let found = call.resources.collections.list().into_iter().find(|one| one.name == name);
     let none = || Problem::new(ProblemCode::NotFound, format!("there is no collection `{name}`"));
     json(&found.ok_or_else(none)?)
 }

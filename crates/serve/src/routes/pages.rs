@@ -6,11 +6,10 @@ use evercrawl_query::{
     RatesBy, RatesRequest, Request, TallyRequest, TrendRequest, UrlRequest, VisitView,
 };
 
-use crate::call::{Call, Page, json, problem};
 use crate::collections::{AskError, Flow};
 use crate::events::MOST_STREAMS;
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Answers, Parameter, Route, Value};
+use crate::route::{Answers, Call, Page, Parameter, Route, Value, json, problem};
 
 /// The states of a page.
 const STATES: &[&str] = &[
@@ -288,14 +287,15 @@ fn changes(call: &Call<'_>) -> Result<Response, Problem> {
 
 fn follow(call: &Call<'_>) -> Result<Response, Problem> {
     let name = call.collection();
-    if !call.app.collections.list().iter().any(|one| one.name == name) {
+    if !call.resources.collections.list().iter().any(|one| one.name == name) {
         return Err(problem(name, AskError::NoCollection));
     }
     let last = call.request.head.header("last-event-id").and_then(|text| text.parse().ok());
-    let body = call.app.events.listen(name, last.or(call.count("after"))).ok_or_else(|| {
-        let why = format!("{MOST_STREAMS} streams are open already");
-        Problem::new(ProblemCode::Unavailable, why).after(10)
-    })?;
+    let body =
+        call.resources.events.listen(name, last.or(call.count("after"))).ok_or_else(|| {
+            let why = format!("{MOST_STREAMS} streams are open already");
+            Problem::new(ProblemCode::Unavailable, why).after(10)
+        })?;
     let response = Response::new(200).with("content-type", "text/event-stream");
     Ok(response.with("x-accel-buffering", "no").streaming(body))
 }
@@ -357,7 +357,7 @@ fn metrics(call: &Call<'_>) -> Result<Response, Problem> {
 
 fn settings(call: &Call<'_>) -> Result<Response, Problem> {
     let name = call.collection();
-    let settings = call.app.collections.settings(name);
+    let settings = call.resources.collections.settings(name);
     let items = settings.map_err(|error| problem(name, error))?;
     json(&serde_json::json!({ "items": items, "next": null }))
 }

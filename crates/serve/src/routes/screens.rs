@@ -3,11 +3,10 @@
 use evercrawl_httpd::Response;
 use evercrawl_screens::entrance::Beginning;
 
-use crate::access::Refused;
-use crate::call::{Call, problem};
+use crate::access::{Refused, Scope};
 use crate::collections::NewCollection;
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Access, Parameter, Route, Scope, Value};
+use crate::route::{Access, Call, Parameter, Route, Value, problem};
 use crate::screens;
 
 pub(super) const SCREENS: &[Route] = &[
@@ -33,7 +32,7 @@ fn overview(call: &Call<'_>) -> Result<Response, Problem> {
     let Some(granted) = &call.granted else {
         return Err(Problem::new(ProblemCode::NoToken, "nobody is signed in"));
     };
-    if call.app.collections.list().is_empty() {
+    if call.resources.collections.list().is_empty() {
         return Ok(Response::new(303).with("location", "/begin"));
     }
     Ok(screens::overview(call, &granted.form_token()))
@@ -51,9 +50,9 @@ fn login(call: &Call<'_>) -> Result<Response, Problem> {
 }
 
 fn sign_in(call: &Call<'_>, token: &str) -> Result<Response, Problem> {
-    match call.app.keyring.admit_token(token) {
+    match call.resources.keyring.admit_token(token) {
         Ok(granted) => {
-            let cookie = call.app.keyring.begin_session(granted.scope).map_err(not_kept)?;
+            let cookie = call.resources.keyring.begin_session(granted.scope).map_err(not_kept)?;
             Ok(Response::new(303).with("location", "/").with("set-cookie", &cookie))
         }
         Err(Refused::TooMany) => {
@@ -65,7 +64,8 @@ fn sign_in(call: &Call<'_>, token: &str) -> Result<Response, Problem> {
 
 fn logout(call: &Call<'_>) -> Result<Response, Problem> {
     let session = call.granted.as_ref().and_then(|granted| granted.session.as_deref());
-    let cookie = call.app.keyring.end_session(session.unwrap_or_default()).map_err(not_kept)?;
+    let cookie =
+        call.resources.keyring.end_session(session.unwrap_or_default()).map_err(not_kept)?;
     Ok(Response::new(303).with("location", "/login").with("set-cookie", &cookie))
 }
 
@@ -109,12 +109,12 @@ fn begin(call: &Call<'_>) -> Result<Response, Problem> {
     let token = form_token(call);
     let name = given.name.as_str();
     if call.field("do").as_deref() == Some("look") {
-        return Ok(match call.app.collections.preview(&asked) {
+        return Ok(match call.resources.collections.preview(&asked) {
             Ok(looks) => screens::begin(&token, &given, Some(&looks), None),
             Err(error) => screens::begin(&token, &given, None, Some(&problem(name, error))),
         });
     }
-    match call.app.collections.create(&asked) {
+    match call.resources.collections.create(&asked) {
         Ok(made) => {
             let place = format!("/c/{}/", evercrawl_screens::words::in_query(&made.name));
             Ok(Response::new(303).with("location", &place))

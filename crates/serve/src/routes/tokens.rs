@@ -3,10 +3,9 @@
 use evercrawl_httpd::Response;
 use serde::{Deserialize, Serialize};
 
-use crate::access::TokenView;
-use crate::call::{Call, Page, json};
+use crate::access::{Scope, TokenView};
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Access, Answers, Body, Method, Route, Scope};
+use crate::route::{Access, Answers, Body, Call, Method, Page, Route, json};
 
 const ADMIN: Access = Access::Scope(Scope::Admin);
 
@@ -33,7 +32,7 @@ pub(super) const TOKENS: &[Route] = &[
 ];
 
 fn list(call: &Call<'_>) -> Result<Response, Problem> {
-    json(&Page { items: call.app.keyring.tokens(), next: None })
+    json(&Page { items: call.resources.keyring.tokens(), next: None })
 }
 
 #[derive(Deserialize)]
@@ -58,7 +57,7 @@ fn make(call: &Call<'_>) -> Result<Response, Problem> {
     if name.is_empty() || name.len() > 100 {
         return Err(Problem::bad("a token needs a name of at most 100 bytes"));
     }
-    let made = call.app.keyring.make_token(&name, scope).map_err(not_kept)?;
+    let made = call.resources.keyring.make_token(&name, scope).map_err(not_kept)?;
     let full = || Problem::new(ProblemCode::Conflict, "there are too many tokens; remove some");
     let (view, token) = made.ok_or_else(full)?;
     let mut response = json(&MadeToken { view, token })?;
@@ -68,7 +67,8 @@ fn make(call: &Call<'_>) -> Result<Response, Problem> {
 
 fn remove(call: &Call<'_>) -> Result<Response, Problem> {
     let id = call.path("id").parse().ok();
-    let removed = id.map(|id| call.app.keyring.remove_token(id)).transpose().map_err(not_kept)?;
+    let removed =
+        id.map(|id| call.resources.keyring.remove_token(id)).transpose().map_err(not_kept)?;
     match removed {
         Some(true) => Ok(Response::new(204)),
         _ => Err(Problem::new(ProblemCode::NotFound, "there is no token of this number")),

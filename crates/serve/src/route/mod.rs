@@ -1,10 +1,15 @@
 //! Which requests are there? One table says it, and routing, scopes, limits, checks of parameters, the OpenAPI
 //! description and docs/api.md follow from it.
 
+mod call;
+
 use evercrawl_httpd::Response;
 
-use crate::call::Call;
+use crate::access::Scope;
 use crate::problem::Problem;
+
+pub use call::Call;
+pub(crate) use call::{Page, check_parameters, json, problem};
 
 /// The methods in use; HEAD is answered wherever GET is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,36 +36,6 @@ impl Method {
             Method::Patch => "PATCH",
             Method::Delete => "DELETE",
         }
-    }
-}
-
-/// What a token may be used for. Each includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// Look at everything but tokens.
-    Read,
-    /// Steer crawls.
-    Write,
-    /// Make and remove collections and tokens.
-    Admin,
-}
-
-impl Scope {
-    /// All of them.
-    pub const ALL: [Scope; 3] = [Scope::Read, Scope::Write, Scope::Admin];
-
-    /// Its code.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Scope::Read => "read",
-            Scope::Write => "write",
-            Scope::Admin => "admin",
-        }
-    }
-
-    /// The scope with this code.
-    pub fn named(code: &str) -> Option<Scope> {
-        Scope::ALL.into_iter().find(|scope| scope.code() == code)
     }
 }
 

@@ -6,15 +6,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::access::Granted;
-use crate::app::App;
 use crate::collections::{AskError, Flow};
 use crate::problem::{Problem, ProblemCode};
-use crate::route::{Route, Value};
+use crate::resources::Resources;
+
+use super::{Route, Value};
 
 /// A request to be answered.
 pub struct Call<'a> {
-    /// Whoever answers.
-    pub app: &'a App,
+    /// What it works with.
+    pub resources: &'a Resources,
     /// The request.
     pub request: &'a Request,
     /// Its route.
@@ -59,7 +60,7 @@ impl Call<'_> {
 
     /// A time.
     pub fn time(&self, name: &str) -> Option<At> {
-        self.text(name).and_then(|text| time(&text, self.app.now()))
+        self.text(name).and_then(|text| time(&text, self.resources.now()))
     }
 
     /// One of some words, as the type that serializes to it.
@@ -115,7 +116,7 @@ impl Call<'_> {
         part: &mut dyn FnMut(Answer) -> Flow,
     ) -> Result<(), Problem> {
         let name = self.collection();
-        self.app.collections.ask(name, request, part).map_err(|error| problem(name, error))
+        self.resources.collections.ask(name, request, part).map_err(|error| problem(name, error))
     }
 }
 
@@ -159,7 +160,7 @@ pub(crate) fn check_parameters(route: &Route, call: &Call<'_>) -> Result<(), Pro
             });
         };
         if !value.is_empty() {
-            check_value(known.value, value, call.app.now())
+            check_value(known.value, value, call.resources.now())
                 .map_err(|why| Problem::bad(format!("`{name}`: {why}")))?;
         }
     }
