@@ -236,14 +236,15 @@ fn waiting_card(frame: &Frame<'_>, status: &Status) -> Markup {
 fn why_left_over(status: &Status) -> String {
     let waiting = &status.survey.waiting;
     let parts = [
+        (waiting.turn.hosts, "wait for their turn"),
         (waiting.pace.hosts, "wait for their pause between requests"),
         (waiting.back_off.hosts, "are left alone after failures"),
         (waiting.robots.hosts, "have a robots.txt that could not be fetched"),
         (waiting.not_due.hosts, "have nothing that is due"),
-        (waiting.paused.hosts, "are paused by you"),
+        (waiting.paused.hosts, "you paused"),
     ];
     let most = parts.into_iter().filter(|part| part.0 > 0).max_by_key(|part| part.0);
-    let reason = most.map(|(hosts, words)| format!("{} {words}.", plural(hosts, "host")));
+    let reason = most.map(|(hosts, words)| format!("Hosts that {words}: {}.", count(hosts)));
     let used = status.run.as_ref().and_then(|run| run.budget_used);
     match (used, reason) {
         (Some(used), _) if used > 0.95 => {

@@ -107,7 +107,9 @@ async function useKeys() {
 }
 
 if (shots) fs.mkdirSync(shots, { recursive: true });
-for (const width of [1280, 820, 360]) for (const scheme of ["light", "dark"]) await look(width, scheme, true);
+const looks = [[1280, "dark"], [820, "light"], [360, "light"]];
+if (shots) looks.push([1280, "light"], [820, "dark"], [360, "dark"]);
+for (const [width, scheme] of looks) await look(width, scheme, true);
 await look(360, "light", false);
 await useKeys();
 await browser.close();
