@@ -106,12 +106,26 @@ async function useKeys() {
   await context.close();
 }
 
+/** A form of a page is sent, and what it does is seen; also without scripts. */
+async function useForm() {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.goto(origin + paths.split(" ").find((one) => one.includes("/page?url=")), { waitUntil: "load" });
+  await page.getByRole("button", { name: "Pin", exact: true }).click();
+  await page.waitForLoadState("load");
+  const words = await page.locator("main").innerText();
+  if (!words.includes("You pinned it")) wrong.push(`the form for a pin leads to ${page.url()}: ${words.slice(0, 200)}`);
+  await context.close();
+}
+
 if (shots) fs.mkdirSync(shots, { recursive: true });
 const looks = [[1280, "dark"], [820, "light"], [360, "light"]];
 if (shots) looks.push([1280, "light"], [820, "dark"], [360, "dark"]);
 for (const [width, scheme] of looks) await look(width, scheme, true);
 await look(360, "light", false);
 await useKeys();
+await useForm();
 await browser.close();
 for (const one of wrong) console.log(one);
 process.exitCode = wrong.length ? 1 : 0;
