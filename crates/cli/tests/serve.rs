@@ -153,7 +153,9 @@ fn a_collection_is_looked_at_made_crawled_steered_stopped_and_begun_again() {
     assert_eq!(status, 200);
     assert!(place.run("overrides --data a.test").expect(0).out.contains("b.test"));
     assert_eq!(serving.send("PUT", &format!("{base}/budget"), r#"{"rate": "3/s"}"#).0, 200);
-    assert_eq!(serving.get(&format!("{base}/budget"))["budget_a_second"], 3.0);
+    // A crawl says once a second how it is doing.
+    let budget = || serving.get(&format!("{base}/budget"))["budget_a_second"].as_f64();
+    wait_until("the budget", || budget() == Some(3.0));
 
     let (status, _) = serving.post(&format!("{base}/actions/stop"), "");
     assert_eq!(status, 200);

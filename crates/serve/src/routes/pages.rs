@@ -270,7 +270,7 @@ fn changes(call: &Call<'_>) -> Result<Response, Problem> {
         noise: call.flag("noise"),
         all: call.flag("all"),
         limit: Some(limit as u64),
-        follow: false,
+        ..Default::default()
     };
     let (mut items, mut last, mut complete, mut parts) = (Vec::new(), None, true, 0);
     call.ask_parts(Request::Changes(request), &mut |answer| {
