@@ -7,7 +7,7 @@ use evercrawl_state::{LogEntry, Store};
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
 
-use crate::changes::{ChangeView, ChangesRequest, EntryReader, is_wanted};
+use crate::changes::{ChangeView, ChangesRequest, EntryReader, is_still_gone, is_wanted};
 use crate::source::{QueryError, Source};
 
 /// Which of the last entries of the log are asked for.
@@ -89,6 +89,8 @@ struct Wanted<'a> {
     asked: &'a LatestRequest,
     host: Option<HostKey>,
     usual: ChangesRequest,
+    /// What was imported is no news.
+    imported: Vec<Range<u64>>,
 }
 
 impl<'a> Wanted<'a> {
@@ -102,6 +104,7 @@ impl<'a> Wanted<'a> {
             asked,
             host: host.transpose()?,
             usual: ChangesRequest { states: true, ..Default::default() },
+            imported: source.state.imported()?,
         })
     }
 
@@ -117,14 +120,16 @@ impl<'a> Wanted<'a> {
             if number >= numbers.end {
                 break;
             }
-            if self.is(&entry) {
+            let again = is_still_gone(source, number, &entry)?;
+            let is_imported = self.imported.iter().any(|range| range.contains(&number));
+            if !is_imported && self.is(&entry, again) {
                 found.push((number, entry));
             }
         }
         Ok(found)
     }
 
-    fn is(&self, entry: &LogEntry) -> bool {
+    fn is(&self, entry: &LogEntry, again: bool) -> bool {
         let (host, code, score) = match entry {
             LogEntry::Visit(visit, _) => {
                 (visit.page.host, visit.change.code(), visit.score.share())
@@ -137,7 +142,7 @@ impl<'a> Wanted<'a> {
         };
         let by_code = match self.asked.change.as_deref() {
             Some(wanted) => wanted == code,
-            None => is_wanted(entry, &ChangesRequest::default()),
+            None => is_wanted(entry, again, &ChangesRequest::default()),
         };
         by_code
             && self.host.is_none_or(|wanted| wanted == host)
