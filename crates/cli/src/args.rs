@@ -26,7 +26,7 @@ pub(crate) use listings::{ArchiveArgs, Listing};
 
 pub(crate) use networks::network_after_space;
 pub(crate) use own_webs::{Demo, Testweb};
-pub(crate) use rendering::{Doctor, RenderingArgs};
+pub(crate) use rendering::{Doctor, Fetch, RenderingArgs};
 use serve::SERVE_EXAMPLES;
 pub(crate) use serve::{CrawlProcess, ServeArgs};
 pub(crate) use ways_in::WaysInArgs;
@@ -511,29 +511,6 @@ pub(crate) struct Push {
     pub(crate) urls: Vec<String>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Fetch {
-    /// The URL
-    pub(crate) url: String,
-    #[command(flatten)]
-    pub(crate) common: Common,
-    #[command(flatten)]
-    pub(crate) rules: CrawlRules,
-    /// Print only the decompressed body; with --render, the DOM after its scripts ran
-    #[arg(long)]
-    pub(crate) body: bool,
-    /// Run the page's scripts in a browser without a network; each request that they make is made by
-    /// Evercrawl, as robots.txt and pauses allow
-    #[arg(long)]
-    pub(crate) render: bool,
-    /// Write a picture of the rendered page as PNG to this file
-    #[arg(long, value_name = "FILE", requires = "render")]
-    pub(crate) screenshot: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

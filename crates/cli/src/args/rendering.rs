@@ -1,8 +1,10 @@
 //! Which flags are about pages made by scripts?
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::Common;
+use super::{Common, CrawlRules};
 
 /// Which pages are rendered; remembered for the next run on the same data directory.
 #[derive(Debug, Clone, Default, Args)]
@@ -21,6 +23,29 @@ pub(crate) struct RenderingArgs {
 pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) common: Common,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fetch {
+    /// The URL
+    pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) rules: CrawlRules,
+    /// Print only the decompressed body; with --render, the DOM after its scripts ran
+    #[arg(long)]
+    pub(crate) body: bool,
+    /// Run the page's scripts in a browser without a network; each request that they make is made by
+    /// Evercrawl, as robots.txt and pauses allow
+    #[arg(long)]
+    pub(crate) render: bool,
+    /// Write a picture of the rendered page as PNG to this file
+    #[arg(long, value_name = "FILE", requires = "render")]
+    pub(crate) screenshot: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
