@@ -51,6 +51,9 @@ pub(crate) enum Verb {
     /// Add seeds without crawling
     #[command(after_help = "Example: evercrawl add --input-file domains.txt --data web")]
     Add(Add),
+    /// Import lists, archives and what other tools keep
+    #[command(after_help = crate::verbs::import::EXAMPLES)]
+    Import(crate::verbs::import::Import),
     /// Discover, fetch, archive and revisit pages; resume earlier runs
     #[command(after_help = CRAWL_EXAMPLES)]
     Crawl(Box<Crawl>),
@@ -93,6 +96,15 @@ pub(crate) enum Verb {
     /// Export pages and visits for other tools
     #[command(subcommand, after_help = crate::verbs::export::EXAMPLES)]
     Export(crate::verbs::export::Export),
+    /// Check, test or run the rules that say what you are told of
+    #[command(subcommand, after_help = crate::verbs::rules::EXAMPLES)]
+    Rules(crate::verbs::rules::RulesVerb),
+    /// List and decide what the rules found
+    #[command(after_help = crate::verbs::hits::EXAMPLES)]
+    Hits(crate::verbs::hits::Hits),
+    /// Test channels, list deliveries, send again
+    #[command(subcommand, after_help = crate::verbs::notify::EXAMPLES)]
+    Notify(crate::verbs::notify::Notify),
     /// Rank pages, hosts or domains by the links found
     Rank(crate::verbs::rank::RankArgs),
     /// Report probable spam and mirrors; changes nothing
@@ -105,7 +117,6 @@ pub(crate) enum Verb {
     #[command(after_help = "Example: evercrawl budget 5/s --data web")]
     Budget(Budget),
     /// Report changed URLs, so that they are visited sooner
-    #[command(alias = "notify")]
     #[command(after_help = "Example: evercrawl push https://example.org/a --data web")]
     Push(Push),
     /// Fetch one URL and show the response; stores nothing
@@ -429,6 +440,9 @@ pub(crate) struct Changes {
     /// List every visit, also those that found no change
     #[arg(long)]
     pub(crate) all: bool,
+    /// Also list visits that were imported
+    #[arg(long)]
+    pub(crate) imported: bool,
     /// Print at most N lines
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,

@@ -82,6 +82,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Init(args) => verbs::init::run(&args),
         Verb::Add(args) => verbs::add::run(&args),
+        Verb::Import(args) => verbs::import::run(&args),
         Verb::Crawl(args) => verbs::crawl::run(&args),
         Verb::Status(args) => verbs::status::run(&args),
         Verb::Urls(args) => verbs::urls::run(&args),
@@ -95,6 +96,9 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Diff(args) => verbs::diff::run(&args),
         Verb::Rates(args) => verbs::rates::run(&args),
         Verb::Text(args) => verbs::text::run(&args),
+        Verb::Rules(verb) => verbs::rules::run(&verb),
+        Verb::Hits(args) => verbs::hits::run(&args),
+        Verb::Notify(verb) => verbs::notify::run(&verb),
         Verb::Documents(args) => verbs::documents::run(&args),
         Verb::Export(verb) => verbs::export::run(&verb),
         Verb::Rank(args) => verbs::rank::run(&args),

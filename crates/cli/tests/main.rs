@@ -3,6 +3,7 @@
 //! `cargo test -p evercrawl-cli --test cli budget::` runs the tests of one file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
+mod alerts;
 mod answers;
 mod budget;
 mod check;
@@ -15,7 +16,9 @@ mod exact_set;
 mod export;
 mod failing_disk;
 mod formats;
+mod handed_over;
 mod hostile;
+mod import;
 mod inputs;
 mod instead;
 mod kill;
@@ -45,6 +48,7 @@ mod several;
 mod spam;
 mod status;
 mod stop;
+mod tables;
 mod tools;
 mod verbs;
 mod ways_in;

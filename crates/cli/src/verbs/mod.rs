@@ -1,6 +1,7 @@
 //! What does each verb do? One file per verb.
 
 pub(crate) mod add;
+pub(crate) mod alerts;
 pub(crate) mod archive;
 pub(crate) mod budget;
 pub(crate) mod changes;
@@ -15,9 +16,12 @@ mod entrance;
 pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod history;
+pub(crate) mod hits;
 pub(crate) mod hosts;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod lab;
+pub(crate) mod notify;
 pub(crate) mod overrides;
 pub(crate) mod plan;
 pub(crate) mod push;
@@ -26,6 +30,7 @@ pub(crate) mod rank;
 pub(crate) mod rates;
 pub(crate) mod retain;
 pub(crate) mod robots;
+pub(crate) mod rules;
 pub(crate) mod spam;
 pub(crate) mod status;
 pub(crate) mod testweb;
@@ -85,15 +90,33 @@ pub(crate) fn ask(
     request: &Request,
     show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let entered = enter(common, || control::call(&common.data, request, show))?;
-    if let Entered::Here(opened) = entered {
-        let now = SystemClock.now();
-        control::desk::answer(&opened, request.clone(), now, show)?;
+    if let Some(opened) = answer(common, request, show)? {
         // The process ends here, and the system closes files at once; the store would first end
         // its threads, and sync what nobody wrote.
         std::mem::forget(opened);
     }
     Ok(())
+}
+
+/// The same for a verb that has more questions: the data directory is free afterwards.
+pub(crate) fn ask_and_close(
+    common: &Common,
+    request: &Request,
+    show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    answer(common, request, show).map(drop)
+}
+
+/// Answers a request; returns the data directory where the answer came from it.
+fn answer(
+    common: &Common,
+    request: &Request,
+    show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
+) -> anyhow::Result<Option<Opened>> {
+    let entered = enter(common, || control::call(&common.data, request, show))?;
+    let Entered::Here(opened) = entered else { return Ok(None) };
+    control::desk::answer(&opened, request.clone(), SystemClock.now(), show)?;
+    Ok(Some(opened))
 }
 
 /// Reads a URL as the crawl would.

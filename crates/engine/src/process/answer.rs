@@ -12,7 +12,7 @@ use evercrawl_model::{Cause, Change, Outcome, PageKind, Score, Time, Validators,
 use evercrawl_robots::Directives;
 use evercrawl_state::{PageRow, Past};
 
-use super::Job;
+use super::{Job, Seen};
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::links::LinkReader;
@@ -151,6 +151,19 @@ pub(super) fn is_gone(status: u16, row: &PageRow) -> bool {
         410 => true,
         404 => !row.held() || before == Some(404),
         _ => false,
+    }
+}
+
+/// What others found of a page's content, as far as what identifies it tells.
+pub(super) fn change_seen(seen: &Seen, past: Option<&Past>, row: &PageRow) -> Change {
+    let held = past.and_then(Past::whole_digest);
+    match (seen.outcome, seen.content) {
+        (Outcome::Ok | Outcome::Redirect, _) if held.is_none() => Change::New,
+        (Outcome::Ok | Outcome::Redirect, Some((found, _))) if held == Some(found) => Change::Same,
+        (Outcome::Ok | Outcome::Redirect, Some(_)) => Change::Changed,
+        (Outcome::NotModified, _) if held.is_some() => Change::Same,
+        (Outcome::ClientError, _) if is_gone(seen.status, row) => Change::Gone,
+        _ => Change::Failed,
     }
 }
 

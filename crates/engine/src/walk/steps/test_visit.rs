@@ -141,6 +141,7 @@ pub(crate) fn visit_to(url: &str, outcome: Outcome) -> Processed {
         topic_likeness: 0.0,
         words: 0,
         is_in_doubt: false,
+        is_imported: false,
         soft_404_profile: None,
         host_trouble: false,
         asked_pause: None,
