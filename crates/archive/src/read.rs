@@ -52,6 +52,16 @@ impl Record {
         })
     }
 
+    /// The status code in the HTTP head.
+    pub fn status(&self) -> Option<u16> {
+        head::status(self.http_head())
+    }
+
+    /// The content codings of the stored body as one list, however many lines they take.
+    pub fn content_codings(&self) -> String {
+        self.http_headers("content-encoding").collect::<Vec<_>>().join(",")
+    }
+
     /// What follows the HTTP head: the stored body.
     pub fn payload(&self) -> &[u8] {
         &self.block[self.payload_at..]

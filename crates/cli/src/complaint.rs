@@ -1,7 +1,8 @@
 //! How is an error shown: in words, or as JSON where `--json` was given?
 //!
 //! Both go to standard error, so that standard output has nothing but answers. Under `--json` an error is one
-//! line: `{"error":{"code":"usage","exit_code":2,"message":"...","hint":"..."}}`.
+//! line: `{"error":{"code":"usage","exit_code":2,"message":"...","hint":"..."}}`. Where no answer came, `cause` says
+//! why, by the same names as in the log of visits.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -56,23 +57,31 @@ pub(crate) fn wants_json(words: &[String]) -> bool {
 pub(crate) fn show(error: &anyhow::Error, as_json: bool) {
     let (text, code) = (format!("{error:#}"), exit::code_of(error));
     match as_json {
-        true => write_json(&Complaint::of(&text), code),
+        true => write_json(&Complaint::of(&text), code, cause_of(error)),
         false => write_words(&print::complaint(&text)),
     }
 }
 
 /// Shows a mistake on the command line that clap found, as JSON.
 pub(crate) fn show_usage(error: &clap::Error) {
-    write_json(&Complaint::of_usage(&error.render().to_string()), exit::USAGE);
+    write_json(&Complaint::of_usage(&error.render().to_string()), exit::USAGE, None);
 }
 
-fn write_json(complaint: &Complaint, code: u8) {
-    let error = json!({
+/// Why no answer came, if that is the error.
+fn cause_of(error: &anyhow::Error) -> Option<&'static str> {
+    error.downcast_ref::<evercrawl_fetch::Failure>().map(evercrawl_fetch::Failure::code)
+}
+
+fn write_json(complaint: &Complaint, code: u8, cause: Option<&str>) {
+    let mut error = json!({
         "code": exit::name(code),
         "exit_code": code,
         "message": complaint.message,
         "hint": complaint.hint,
     });
+    if let Some(cause) = cause {
+        error["cause"] = cause.into();
+    }
     // Nobody can be told that nobody can be told.
     let _ = print::json_line(&mut io::stderr().lock(), &json!({ "error": error }));
 }

@@ -94,6 +94,9 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.code;
     }
+    if error.downcast_ref::<evercrawl_fetch::Failure>().is_some() {
+        return UNREACHABLE;
+    }
     let file = error.downcast_ref::<TableError>().is_some();
     if file || error.downcast_ref::<WorldError>().is_some() {
         return USAGE;

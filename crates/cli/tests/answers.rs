@@ -89,6 +89,11 @@ const ANSWERS: &[FirstAnswer] = &[
     (b"HTTP/1.1 304 Not Modified\r\n\r\n", Some("protocol"), Some("unasked_304"), false),
     (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n", Some("protocol"), Some("bad_status"), false),
     (b"HTTP/1.1 666 No\r\nContent-Length: 2\r\n\r\nno", Some("protocol"), Some("bad_status"), false),
+    (b"HTTP/1.1 099 No\r\n\r\n", Some("protocol"), Some("bad_status"), false),
+    (b"HTTP/1.1 1000 No\r\n\r\n", Some("protocol"), Some("bad_status"), false),
+    (b"HTTP/1.2 200 OK\r\nContent-Length: 4\r\n\r\nbody", None, None, false),
+    (b"HTTP/2 200 OK\r\nContent-Length: 4\r\n\r\nbody", Some("protocol"), Some("not_http"), false),
+    (b"HTTP/0.9 200 OK\r\n\r\nbody", Some("protocol"), Some("not_http"), false),
     (b"SSH-2.0-OpenSSH_9.9\r\n", Some("protocol"), Some("not_http"), false),
     (b"<html>no head</html>", Some("protocol"), Some("not_http"), false),
     (
@@ -290,9 +295,20 @@ fn fetch_says_what_is_wrong_with_an_answer() {
     let site = Site::serve_bytes(|request| match request.page.as_str() {
         "a.test/cut" => stump("<p>Half"),
         "a.test/304" => b"HTTP/1.1 304 Not Modified\r\n\r\n".to_vec(),
+        "a.test/ssh" => b"SSH-2.0-OpenSSH_9.9\r\n".to_vec(),
+        "a.test/refresh" => answer("Refresh: 5; url=/caf\u{e9}\r\n", "One moment."),
         _ => page("<p>Whole"),
     });
     let place = Place::new();
+    let failed = place.run(&format!("fetch --json http://a.test/ssh {}", site.flags())).expect(5);
+    let error: Value = serde_json::from_str(&failed.err).unwrap();
+    assert_eq!(
+        (&error["error"]["cause"], &error["error"]["code"]),
+        (&"not_http".into(), &"unreachable".into())
+    );
+    let led = place.run(&format!("fetch --json http://a.test/refresh {}", site.flags())).expect(0);
+    let link = serde_json::json!({ "url": "http://a.test/caf%C3%A9", "kind": "refresh", "place": "header" });
+    assert_eq!(led.json_lines()[0]["link_list"], serde_json::json!([link]));
     for (path, code, outcome, cause) in [
         ("cut", 1, "cut", Some("cut_short")),
         ("304", 1, "protocol", Some("unasked_304")),

@@ -166,6 +166,13 @@ fn a_network_after_a_space_is_no_seed() {
 }
 
 #[test]
+fn a_crawl_without_a_contact_begins_nothing() {
+    let place = Place::new();
+    place.run("crawl http://a.example/").expect(3).explains(&["no contact set", "--contact"]);
+    assert!(!place.data().exists());
+}
+
+#[test]
 fn a_port_that_is_in_use_is_1_wherever_it_is_asked_for() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();

@@ -87,6 +87,42 @@ fn an_archive_without_a_state_is_damage_and_the_state_comes_back_from_it() {
 }
 
 #[test]
+fn answers_as_odd_as_they_come_are_recovered_as_what_they_are() {
+    let site = Site::serve_bytes(|request| {
+        match request.page.as_str() {
+        // No word after the status; half a page; half a packed one.
+        "a.test/bare" => b"HTTP/1.1 200\r\nContent-Length: 4\r\n\r\nbare".to_vec(),
+        "a.test/cut" => b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf".to_vec(),
+        "a.test/packed" => {
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 10\r\n\r\n\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec()
+        }
+        _ => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(),
+    }
+    });
+    let place = Place::new();
+    let seeds = "http://a.test/bare http://a.test/cut http://a.test/packed";
+    place.run(&format!("crawl --once --delay 2ms --max-time 3s {seeds} {}", site.flags()));
+    let told = || -> Vec<String> {
+        let mut all: Vec<_> = place
+            .urls()
+            .iter()
+            .filter(|page| page["digest"].is_string())
+            .map(|page| {
+                format!("{} {} {} {}", page["url"], page["cause"], page["cut"], page["digest"])
+            })
+            .collect();
+        all.sort();
+        all
+    };
+    let before = told();
+    assert_eq!(before.len(), 3, "{before:?}");
+    fs::remove_dir_all(place.data().join("state")).unwrap();
+    place.run("check --repair").expect(0);
+    place.run("check --deep").expect(0);
+    assert_eq!(told(), before);
+}
+
+#[test]
 fn an_unknown_warc_file_is_named_and_taken_in_under_a_number_of_its_own() {
     let (site, place) = crawled();
     let (_other_site, other) = crawled();

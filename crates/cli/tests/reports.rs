@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::common::site::{Answer, Request, Site};
 use crate::common::{Place, wait_until};
+use rustix::process::Signal;
 use serde_json::Value;
 
 /// A port at which nobody listens.
@@ -115,6 +116,72 @@ fn a_domain_whose_https_fails_is_crawled_by_http_without_a_pause() {
     let pages = place.urls();
     let secure = pages.iter().find(|page| page["url"] == "https://bare.test/s1").unwrap();
     assert_eq!((&secure["reason"], &secure["cause"]), (&"host_dead".into(), &"connect".into()));
+}
+
+#[test]
+fn pages_by_the_scheme_that_answers_do_not_wait_for_those_by_the_other() {
+    let site = Site::serve(|request| match request.page.as_str() {
+        page if page.ends_with("robots.txt") => Answer::status("404 Not Found"),
+        _ => Answer::page("<p>here"),
+    });
+    let place = Place::new();
+    let (closed, plain) = (closed_port(), site.address().port());
+    let ways =
+        format!("--connect-to both.test:443:127.0.0.1:{closed} --connect-to :80:127.0.0.1:{plain}");
+    // The scheme that fails comes first.
+    let seeds = "https://both.test/1 https://both.test/2 http://both.test/3 http://both.test/4";
+    let flags = "--once --delay 1ms --allow-private --contact you@example.org --max-time 60s";
+    let ran = place.run(&format!("crawl {seeds} {flags} {ways}")).expect(0);
+    for n in [3, 4] {
+        assert_eq!(site.asked(&format!("both.test/{n}")).len(), 1, "{}", ran.out);
+    }
+    let pages = place.urls();
+    let secure = pages.iter().find(|page| page["url"] == "https://both.test/1").unwrap();
+    assert_eq!((&secure["reason"], &secure["cause"]), (&"host_dead".into(), &"connect".into()));
+}
+
+#[test]
+fn a_host_that_answered_is_not_given_up_for_two_pages_that_it_cuts_off() {
+    let site = Site::serve_bytes(|request| match request.page.as_str() {
+        "a.test/cut1" | "a.test/cut2" if request.earlier == 0 => b"HTTP/1.1 20".to_vec(),
+        _ => b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere".to_vec(),
+    });
+    let place = Place::new();
+    let seeds = "http://a.test/1 http://a.test/cut1 http://a.test/cut2 http://a.test/2";
+    let flags = "--once --delay 1ms --scope page --contact you@example.org";
+    let ran = place.run(&format!("crawl {seeds} {flags} {}", site.flags())).expect(0);
+    assert!(ran.out.contains("every known page was visited"), "{}", ran.out);
+    for page in ["1", "2", "cut1", "cut2"] {
+        assert!(!site.asked(&format!("a.test/{page}")).is_empty(), "{page}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_page_that_stays_gone_is_told_of_once() {
+    let site = Site::serve(|request| match (request.page.as_str(), request.earlier) {
+        ("a.test/goes", 0) => Answer::page("<p>It was here for a while."),
+        ("a.test/goes", 1 | 3..) => Answer::status("410 Gone"),
+        // Nothing is learned of it in between.
+        ("a.test/goes", _) => Answer::status("500 Broken"),
+        _ => Answer::status("404 Not Found"),
+    });
+    let place = Place::new();
+    let pace = "--revisit-every 20ms -s schedule.min_interval=10ms --delay 1ms";
+    let crawl = place.start(&format!("crawl http://a.test/goes {pace} --quiet {}", site.flags()));
+    crate::common::wait_until("rechecks", || site.asked("a.test/goes").len() > 4);
+    crawl.signal(Signal::INT);
+    crawl.wait().expect(11);
+    let gone = |flags: &str| {
+        let lines = place.run(&format!("changes --json {flags}")).expect(0).json_lines();
+        lines.iter().filter(|line| line["change"] == "gone").count()
+    };
+    assert_eq!(gone(""), 1);
+    assert!(gone("--all") > 1);
+    // Its states are told all the same, and that nothing is new about it.
+    let lines = place.run("changes --json --states").expect(0).json_lines();
+    let told: Vec<_> = lines.iter().filter(|line| line["change"] == "gone").collect();
+    assert_eq!((&told[0]["from"], &told[0]["again"]), (&"live".into(), &false.into()));
+    assert!(told.len() > 1 && told[1..].iter().all(|line| line["again"] == true), "{told:?}");
 }
 
 /// A page with a clock, one that moved, a feed, and one that goes.
@@ -244,9 +311,13 @@ fn an_archive_has_all_that_its_pages_show_from_any_host() {
     let site = Site::serve(|request| match request.page.as_str() {
         "a.test/" => Answer::page(
             "<img src=http://cdn.test/i.png><a href=http://cdn.test/page>away</a>\
-             <a href=/paper.pdf>paper</a>",
+             <a href=/paper.pdf>paper</a><iframe src=http://cdn.test/frame></iframe>",
         ),
-        "cdn.test/i.png" => Answer::status("200 OK").body("PNG").with("Content-Type: image/png"),
+        "cdn.test/i.png" => Answer::status("302 Found").with("Location: http://img.test/1"),
+        "img.test/1" => Answer::status("200 OK").body("PNG").with("Content-Type: image/png"),
+        "cdn.test/frame" => Answer::page(
+            "<img src=/in-frame.png><a href=/page>away</a><iframe src=http://img.test/deeper>",
+        ),
         "a.test/paper.pdf" => {
             Answer::status("200 OK").body("%PDF-1.4").with("Content-Type: application/pdf")
         }
@@ -257,6 +328,10 @@ fn an_archive_has_all_that_its_pages_show_from_any_host() {
     place.run(&crawl).expect(0);
     assert_eq!(site.asked("cdn.test/i.png").len(), 1);
     assert_eq!(site.asked("a.test/paper.pdf").len(), 1);
+    assert_eq!(site.asked("img.test/1").len(), 1, "where a requisite is now");
+    assert_eq!(site.asked("cdn.test/frame").len(), 1);
+    assert_eq!(site.asked("cdn.test/in-frame.png").len(), 1, "a frame has requisites, too");
+    assert_eq!(site.asked("img.test/deeper").len(), 0, "frames of frames are no end");
     assert_eq!(site.asked("cdn.test/page").len(), 0, "a link to another host is no requisite");
     let shown = place.run("config show").expect(0).out;
     assert!(shown.contains("64MiB") && shown.contains("crawl.preset"), "{shown}");

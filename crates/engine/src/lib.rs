@@ -117,7 +117,7 @@ pub enum EngineError {
     },
     /// There are WARC files, but no state.
     #[error(
-        "{dir} has {files} WARC files in its archive (e.g. {first}), but no state that knows them; \
+        "{dir} has {files} WARC file(s) in its archive (e.g. {first}), but no state that knows them; \
          restore {dir}/state from a copy, or run `evercrawl check --repair --data {dir}` to rebuild \
          it from the archive", dir = dir.display()
     )]

@@ -26,6 +26,12 @@ use crate::guesses::Guesses;
 /// Bands of what is found, besides by depth.
 const SITEMAP_BAND: Band = Band::FIRST;
 
+/// Whether a page is in the crawl only because another is made of it: by itself it would not be let in.
+fn is_requisite(gate: &UrlFilter, lease: &Lease, at: Time) -> bool {
+    let url = Canonical::from_trusted(lease.row.url.clone());
+    url.is_some_and(|url| gate.check_url(&url, lease.row.depth, at) == Err(Refusal::OutOfScope))
+}
+
 /// How many links were refused, by reason.
 #[derive(Clone, Debug, Default)]
 pub struct RefusalCounts([u32; Refusal::ALL.len()]);
@@ -241,6 +247,7 @@ impl LinkReader {
             None => base.join(href),
         };
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let may_lie_anywhere = self.may_lie_anywhere(&gate, from);
         for link in page.links.iter() {
             // Menus repeat the same words; what differs only behind `#` is the same page.
             let href = &link.href[..memchr(b'#', link.href.as_bytes()).unwrap_or(link.href.len())];
@@ -253,15 +260,10 @@ impl LinkReader {
                 found_links.refused.add(Refusal::NoFollow);
                 continue;
             }
-            let requisite = link.kind == LinkKind::Embed && self.take.embeds_from_any_host;
+            let requisite = may_lie_anywhere(link.kind);
             let looked_up = join(href).and_then(|url| self.look_up(&gate, from, url, requisite));
-            let (key, url) = match looked_up {
-                Ok(looked_up) => looked_up,
-                Err(reason) => {
-                    found_links.refused.add(reason);
-                    continue;
-                }
-            };
+            let looked_up = looked_up.map_err(|reason| found_links.refused.add(reason));
+            let Ok((key, url)) = looked_up else { continue };
             if !keys.insert(key.0.url) {
                 continue;
             }
@@ -283,6 +285,22 @@ impl LinkReader {
             found_links.found.push(found);
         }
         followed
+    }
+
+    /// Which links of a page lead to what it is made of and may lie on any host: frames only where the page itself is
+    /// of the crawl, so that frames within frames end.
+    fn may_lie_anywhere(
+        &self,
+        gate: &UrlFilter,
+        from: &From<'_>,
+    ) -> impl Fn(LinkKind) -> bool + use<> {
+        let embeds = self.take.embeds_from_any_host;
+        let frames = embeds && !is_requisite(gate, from.lease, from.at);
+        move |kind| match kind {
+            LinkKind::Embed => embeds,
+            LinkKind::Frame => frames,
+            _ => false,
+        }
     }
 
     /// What a link is known by, and its URL where that may be new. What is known was let in when it was
@@ -348,7 +366,14 @@ impl LinkReader {
             self.widen(target);
         }
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        match target.and_then(|url| self.judged(&gate, &from, url)) {
+        let requisite = self.take.embeds_from_any_host && is_requisite(&gate, lease, at);
+        let judged = target.and_then(|url| match requisite {
+            true => gate
+                .check_requisite(&url, at)
+                .map(|()| self.found(&from, self.key_from(&from, &url), url)),
+            false => self.judged(&gate, &from, url),
+        });
+        match judged {
             Ok(found) => {
                 followed.push((found.page, ""));
                 found_links.found.push(Discovery {

@@ -85,9 +85,6 @@ use sweep::Sweep;
 /// A walk asks for no more of a shared budget than visits all its new pages in this time.
 const NEW_PAGES_WITHIN: Duration = Duration::from_secs(60);
 
-/// Requests without an answer after which a run that visits new pages alone gives a host up.
-const SILENT_AFTER: u32 = 2;
-
 /// What the driver is to do next.
 #[derive(Debug)]
 pub enum Step {
@@ -231,10 +228,9 @@ impl<S: Store> Walk<S> {
         &self.counts.hosts
     }
 
-    /// Whether all that is left are new pages of hosts that gave no answer in this run, however often they
-    /// were asked. False where there are more hosts than a quick look reads.
+    /// Whether all that is left are new pages of hosts that are given up for this run, since they do not answer. False where there are more hosts than a quick look reads.
     pub fn waits_for_silent_hosts_alone(&self, now: Time) -> Result<bool, EngineError> {
-        let silent = |host| self.counts.hosts.is_silent(host, SILENT_AFTER);
+        let silent = |host| self.counts.hosts.is_given_up(host);
         Ok(only_hosts_wait_that(self.ledger.view(), now, silent)?)
     }
 

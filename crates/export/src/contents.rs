@@ -93,7 +93,7 @@ impl Contents {
         let date = record.header("WARC-Refers-To-Date").and_then(|date| Time::parse_iso(date).ok());
         let (Some(uri), Some(date)) = (uri, date) else { return Ok(None) };
         let digest = record.header("WARC-Payload-Digest").and_then(|digest| digest.split_once(':'));
-        let is_confirmed = record.http_head().starts_with(b"HTTP/1.1 304");
+        let is_confirmed = record.status() == Some(304);
         let mut found = self.index.at(uri, date)?;
         found.retain(|capture| {
             is_confirmed || digest.is_none_or(|(_, digest)| capture.digest == digest)
@@ -126,8 +126,8 @@ impl Content {
 
     /// The body with its content codings undone, within the limits of a crawl.
     pub fn body(&self) -> Vec<u8> {
-        let coding = self.header("content-encoding").unwrap_or_default();
-        decode(&coding, self.whole.payload(), DecodeLimits::default()).bytes.into_owned()
+        let codings = self.whole.content_codings();
+        decode(&codings, self.whole.payload(), DecodeLimits::default()).bytes.into_owned()
     }
 
     /// The values of all header fields of a name.

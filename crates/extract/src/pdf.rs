@@ -4,12 +4,14 @@
 //! tables, so that damaged files are read as far as they go, and all work is paid from one [`Budget`]. A file that
 //! would cost more is read up to there.
 
+mod ciphers;
 mod cmap;
 mod file;
 mod filters;
 mod fonts;
 mod glyphs;
 mod lexer;
+mod lock;
 mod pages;
 mod text;
 
@@ -20,7 +22,7 @@ use crate::strings::read_text;
 /// Why nothing was read from a PDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It is encrypted.
+    /// It is encrypted, and needs a password or AES-256.
     Encrypted,
     /// No page was found in it.
     Damaged,

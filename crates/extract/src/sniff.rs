@@ -67,6 +67,8 @@ impl ContentKind {
 
 /// Bytes that are looked at.
 const WINDOW: usize = 4096;
+/// Where the signature of a PDF may begin at the latest.
+const LATEST_PDF: usize = 1024;
 const UNKNOWN: &str = "application/octet-stream";
 pub(crate) const PDF: &str = "application/pdf";
 pub(crate) const GZIP: &str = "application/gzip";
@@ -76,6 +78,9 @@ pub fn sniff(bytes: &[u8], content_type: Option<&str>, url: &str) -> ContentKind
     let window = bytes.get(..WINDOW).unwrap_or(bytes);
     if let Some(mime) = signature(window) {
         return ContentKind::Other(mime);
+    }
+    if is_late_pdf(window, content_type) {
+        return ContentKind::Other(PDF);
     }
     let text = utf16_as_ascii(window);
     let markup = first_element(&text);
@@ -95,6 +100,13 @@ pub fn sniff(bytes: &[u8], content_type: Option<&str>, url: &str) -> ContentKind
         Declared::Text => text_kind(url),
         Declared::Nothing => undeclared_kind(&text, markup, url),
     }
+}
+
+/// Whether this is a PDF with other bytes before it, as all readers of PDFs take it where its server calls it one.
+fn is_late_pdf(window: &[u8], content_type: Option<&str>) -> bool {
+    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
+    let start = window.get(..LATEST_PDF).unwrap_or(window);
+    essence.trim().eq_ignore_ascii_case(PDF) && memchr::memmem::find(start, b"%PDF-").is_some()
 }
 
 /// What the header says, in broad classes.
@@ -310,6 +322,8 @@ mod tests {
             (b"{}", None, ContentKind::Json),
             (b"[1]", Some("application/ld+json"), ContentKind::Json),
             (b"%PDF-1.4", html, ContentKind::Other("application/pdf")),
+            (b"\r\njunk %PDF-1.4", Some("application/pdf"), ContentKind::Other("application/pdf")),
+            (b"about %PDF-1.4", Some("text/plain"), ContentKind::Text),
             (b"\x1f\x8b\x08", Some("text/xml"), ContentKind::Other(GZIP)),
             (b"<p>x", Some("text/plain"), ContentKind::Text),
             (b"a\0b", Some("text/plain"), ContentKind::Other(UNKNOWN)),

@@ -188,3 +188,97 @@ fn hostile_files_cost_no_more_than_their_budget() {
         assert!(began.elapsed().as_secs() < 60, "file {at} took {:?}", began.elapsed());
     }
 }
+
+/// Bytes from their hexadecimal digits.
+fn hex(digits: &str) -> Vec<u8> {
+    let digits: Vec<u8> = digits
+        .bytes()
+        .filter_map(|byte| char::from(byte).to_digit(16).map(|it| it as u8))
+        .collect();
+    digits.chunks(2).map(|two| two[0] << 4 | two[1]).collect()
+}
+
+/// A stream of these bytes.
+fn packed(dict: &str, digits: &str) -> Vec<u8> {
+    let bytes = hex(digits);
+    let head = format!("<<{dict}/Length {}>>stream\n", bytes.len());
+    [head.as_bytes(), &bytes, b"\nendstream"].concat()
+}
+
+const OWNER: &str = "77b8fb098022d3ab34237ea5643c08710ea5123fc5f88bf993a68cca5f12b40f";
+const USER: &str = "c167f230750155245008add02e703b280021446990b9e4114071a4d9104984c1";
+const ID: &str = "d091d88a244f4024ad12196904cb5951";
+
+fn encrypted(objects: &[Vec<u8>], lock: &str) -> Vec<u8> {
+    let mut file = b"%PDF-1.6\n".to_vec();
+    for (at, object) in objects.iter().enumerate().filter(|(_, object)| !object.is_empty()) {
+        file.extend(format!("{} 0 obj\n", at + 1).bytes().chain(object.iter().copied()));
+        file.extend(b"\nendobj\n");
+    }
+    let lock = format!("<</Filter/Standard/Length 128/O<{OWNER}>/U<{USER}>/P -1028{lock}>>");
+    let ends = format!("trailer<</Root 1 0 R/ID[<{ID}><{ID}>]/Encrypt {lock}");
+    file.extend(ends.bytes());
+    file
+}
+
+/// One page, encrypted by RC4 with 128 bits.
+fn by_rc4(lock: &str) -> Vec<u8> {
+    let page = "<</Annots[<</A<</S/URI/URI<9db3c483e90031860ecfeffd7b9a4c>>>>>]/Contents 5 0 R/Type/Page\
+                /Resources<</Font<</F<</Subtype/Type1/BaseFont/Helvetica>>>>>>>>";
+    let objects = [
+        b"<</Pages 3 0 R/Type/Catalog>>".to_vec(),
+        b"<</Title<915fe8b815ab>>>".to_vec(),
+        b"<</Count 1/Kids[4 0 R]/Type/Pages>>".to_vec(),
+        page.as_bytes().to_vec(),
+        packed("", "abb1281a0d21a952b803939ed4acdd2cb5210a3db2045e4b3344e80339049f"),
+    ];
+    encrypted(&objects, &format!("{lock}>>/Info 2 0 R"))
+}
+
+/// The same page by AES, most of it within an object stream.
+fn by_aes() -> Vec<u8> {
+    let objects = [
+        b"<</Pages 3 0 R/Type/Catalog>>".to_vec(),
+        packed(
+            "/Type/ObjStm/N 3/First 15",
+            "d88880acc63c74c5020f1efff4952982bb3d043beb091d71bde4f4fb06141ef50d32c948199574a60d3b0f9f31eb2bbd \
+             569f282c4d6a74121db6f6fbdc38cbe7d5a1cd23de2d159dca0c6972ea43275ee0e9e29bd206a4b5a60aec34747a25de \
+             f3d1d7c90af1bf9f886737a7adcc2820313b2cdc7a7f963f79cf6a022d1350e8ebfdc5b65bbe841387187399aa341c48 \
+             f07f8bd1bd70cee196d4c6e4dbde5c54559a7384fbf83d584da54f302b96e809136f8f93e1e480e257c7d84a733e8b50 \
+             a2fe945a6f7b19627fce983d2af406f4cff7811b3db997eeb2a969da3900d78f0bcc756f6e1e03b0657ac012ca9fb737 \
+             f86fe7b98fc3e3bf6c76c078d3edcf6d757e564899c92ac1f13aa7b13bbfd265ab61dcfb97dbd138f279172a73ca4df4 \
+             1f0e5615fe1f980247bd6ba40409ee5e7ddacd2f81e3289037730e6985c77f28458b5ab1b0499feab3cef8ce07fd748d",
+        ),
+        Vec::new(),
+        Vec::new(),
+        Vec::new(),
+        packed(
+            "",
+            "ba615a1dae67677da3fe8b4ecc77eb66a225c7e51125ec34b5a33a6322735315b248a776844575309edec526fe3e0b0d",
+        ),
+    ];
+    let filters = "/V 4/R 4/StmF/StdCF/StrF/StdCF/CF<</StdCF<</CFM/AESV2/Length 16>>>>";
+    encrypted(&objects, &format!("{filters}>>/Info 5 0 R"))
+}
+
+#[test]
+fn an_encrypted_pdf_that_needs_no_password_is_read() {
+    for file in [by_rc4("/V 2/R 3"), by_aes()] {
+        read(&file, |extracted| {
+            let Content::Page(page) = &extracted.content else {
+                panic!("{:?}", extracted.unreadable)
+            };
+            assert_eq!(
+                (page.text.as_str(), page.title.as_deref()),
+                ("locked words", Some("Locked"))
+            );
+            assert_eq!(extracted.links.iter().next().unwrap().href, "http://a.test/x");
+        });
+    }
+    // Another key, and ways to encrypt that are not known.
+    for lock in ["/V 2/R 2", "/V 5/R 6", "/V 3/R 3", "/V 4/R 5", "/V 2"] {
+        read(&by_rc4(lock), |extracted| {
+            assert_eq!(extracted.unreadable, Some(Unreadable::Encrypted), "{lock}");
+        });
+    }
+}

@@ -370,6 +370,8 @@ fn classify_http_error(error: &hyper::Error) -> Failure {
     }
     if error.is_parse_too_large() {
         Failure::HeadTooLarge
+    } else if error.is_parse_status() {
+        Failure::BadStatus
     } else if error.is_parse() {
         Failure::Protocol(error.to_string())
     } else if io.is_none() && !is_hang_up(error) {

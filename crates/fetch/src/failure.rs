@@ -41,6 +41,9 @@ pub enum Failure {
     /// What came is neither HTTP/1 nor HTTP/2: give the page up.
     #[error("the server does not speak HTTP: its answer begins with `{0}`")]
     NotHttp(String),
+    /// The status is not one that HTTP has: give the page up.
+    #[error("the server answered with a status that HTTP does not have")]
+    BadStatus,
     /// The response head breaks the rules of HTTP: give the page up.
     #[error("the server violated the HTTP protocol: {0}")]
     Protocol(String),
@@ -68,6 +71,7 @@ impl Failure {
             Failure::Disconnected => "disconnected",
             Failure::HeadTooLarge => "head_too_large",
             Failure::NotHttp(_) => "not_http",
+            Failure::BadStatus => "bad_status",
             Failure::Protocol(_) => "bad_head",
         }
     }

@@ -62,9 +62,10 @@ impl AsyncRead for RecordedStream {
         let before = read.filled().len();
         ready!(self.stream.poll_read(cx, read))?;
         let received = self.tape.lock().record_received(&read.filled()[before..]);
-        for zero in received.map_err(io::Error::other)? {
-            // To hyper it is HTTP/1.1: of HTTP/1.0 it would not read chunks, which some servers send.
-            if let Some(byte) = read.filled_mut().get_mut(before + zero) {
+        for minor in received.map_err(io::Error::other)? {
+            // To hyper it is HTTP/1.1: of HTTP/1.0 it would not read chunks, which some servers send, and of HTTP/1.2
+            // nothing, although that is read as HTTP/1.1 is.
+            if let Some(byte) = read.filled_mut().get_mut(before + minor) {
                 *byte = b'1';
             }
         }

@@ -27,8 +27,10 @@ pub(crate) struct WireRecord {
 
 /// How much of what is no HTTP is shown.
 const SHOWN: usize = 20;
+/// What every HTTP/1 answer begins with. HTTP/2 and later are not told by a status line.
+const HTTP_1: &[u8] = b"HTTP/1.";
 /// Where the minor version stands in a status line.
-const MINOR_VERSION: usize = 7;
+const MINOR_VERSION: usize = HTTP_1.len();
 
 /// What the next byte received belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,12 +88,12 @@ impl WireRecord {
         }
     }
 
-    /// Notes bytes that came in, and returns where in them the `0` of an `HTTP/1.0` stands. Fails once the
-    /// heads outgrow their room.
+    /// Notes bytes that came in, and returns where in them the minor version of an `HTTP/1.x` other than 1.1 stands.
+    /// Fails once the heads outgrow their room.
     pub(crate) fn record_received(&mut self, bytes: &[u8]) -> Result<Vec<usize>, HeadTooLarge> {
-        let mut zeros = Vec::new();
+        let mut others = Vec::new();
         if bytes.is_empty() {
-            return Ok(zeros);
+            return Ok(others);
         }
         self.received += bytes.len() as u64;
         self.first_byte.get_or_insert_with(Instant::now);
@@ -99,18 +101,19 @@ impl WireRecord {
         while self.reading == HeadState::Head && !rest.is_empty() {
             let (begun, before) = (bytes.len() - rest.len(), self.head.len());
             if before <= MINOR_VERSION {
-                zeros.extend(self.minor_version_zero(rest).map(|at| begun + at));
+                others.extend(self.other_minor_version(rest).map(|at| begun + at));
             }
             rest = self.read_line(rest);
         }
-        if self.reading == HeadState::HeadTooLarge { Err(HeadTooLarge) } else { Ok(zeros) }
+        if self.reading == HeadState::HeadTooLarge { Err(HeadTooLarge) } else { Ok(others) }
     }
 
-    /// Where in `bytes`, which go on with the head, the `0` of `HTTP/1.0` stands.
-    fn minor_version_zero(&self, bytes: &[u8]) -> Option<usize> {
+    /// Where in `bytes`, which go on with the head, the last digit of `HTTP/1.0`, `HTTP/1.2` and so on stands.
+    fn other_minor_version(&self, bytes: &[u8]) -> Option<usize> {
         let at = MINOR_VERSION - self.head.len();
-        let version = self.head.iter().chain(bytes).take(MINOR_VERSION + 1);
-        version.eq(b"HTTP/1.0").then_some(at)
+        let before = self.head.iter().chain(bytes).take(MINOR_VERSION);
+        let minor = bytes.get(at).filter(|minor| minor.is_ascii_digit() && **minor != b'1');
+        (minor.is_some() && before.eq(HTTP_1)).then_some(at)
     }
 
     /// The request as it was sent.
@@ -167,7 +170,7 @@ impl WireRecord {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if !self.head.iter().chain(bytes).zip(b"HTTP/").all(|(got, wanted)| got == wanted) {
+        if !self.head.iter().chain(bytes).zip(HTTP_1).all(|(got, wanted)| got == wanted) {
             let start: Vec<u8> = self.head.iter().chain(bytes).take(SHOWN).copied().collect();
             self.other_protocol = Some(start.escape_ascii().to_string());
             self.head.clear();
@@ -191,6 +194,7 @@ impl WireRecord {
 /// Whether `head` is of the kind after which the real one follows: 1xx, but for 101 which ends HTTP.
 fn is_interim(head: &[u8]) -> bool {
     matches!(head.get(8..12), Some([b' ', b'1', b'0'..=b'9', b'0'..=b'9']))
+        && !head.get(12).is_some_and(u8::is_ascii_digit)
         && &head[9..12] != b"101"
 }
 
@@ -209,7 +213,7 @@ mod tests {
         Ok((tape.interim(), tape.head()))
     }
 
-    const CASES: [(&str, &str, &str); 9] = [
+    const CASES: [(&str, &str, &str); 11] = [
         ("HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n", "", "HTTP/1.1 200 OK\r\nA: b\r\n\r\n"),
         ("HTTP/1.1 200 OK\nA: b\n\nbody", "", "HTTP/1.1 200 OK\nA: b\n\n"),
         ("HTTP/1.1 200 OK\r\nA: b\n\r\nbody", "", "HTTP/1.1 200 OK\r\nA: b\n\r\n"),
@@ -223,6 +227,8 @@ mod tests {
         ("HTTP/1.1 101 S\r\n\r\nHTTP/1.1 200\r\n\r\n", "", "HTTP/1.1 101 S\r\n\r\n"),
         ("<html>\r\n\r\nHTTP/1.1 200\r\n\r\n", "", ""),
         ("ICY 200 OK\r\n\r\nbody", "", ""),
+        ("HTTP/2 200 OK\r\n\r\nbody", "", ""),
+        ("HTTP/1.1 1000 x\r\n\r\nbody", "", "HTTP/1.1 1000 x\r\n\r\n"),
     ];
 
     #[test]
@@ -245,13 +251,15 @@ mod tests {
     }
 
     #[test]
-    fn the_version_of_http_1_0_is_found_however_it_arrives() {
+    fn a_minor_version_other_than_1_is_found_however_it_arrives() {
         for (text, zeros) in [
             ("HTTP/1.0 200 OK\r\n\r\nHTTP/1.0", &[7][..]),
             ("\r\n\r\nHTTP/1.0 200 OK\r\n\r\n", &[11]),
             ("HTTP/1.0 100 \r\n\r\nHTTP/1.0 200 OK\r\n\r\n", &[7, 24]),
             ("HTTP/1.1 200 OK\r\n\r\n", &[]),
             ("HTTP/1.0", &[7]),
+            ("HTTP/1.2 200 OK\r\n\r\n", &[7]),
+            ("HTTP/1.x 200 OK\r\n\r\n", &[]),
             ("HTTP/1.", &[]),
             ("SSH-2.00", &[]),
         ] {

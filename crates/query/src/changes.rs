@@ -91,6 +91,9 @@ pub struct VisitEntry {
     /// Whether bytes differ from those held before, and all that differs is noise.
     #[serde(default)]
     pub noise_only: bool,
+    /// Whether the page was gone before, and is still.
+    #[serde(default)]
+    pub again: bool,
 }
 
 /// All pages of a host changed in the same way.
@@ -213,10 +216,11 @@ pub fn changes<S: Store>(
             continue;
         }
         let noise_only = is_noise_only(source, number, &entry)?;
-        if is_wanted(&entry, asked) || asked.noise && noise_only {
+        let again = is_still_gone(source, number, &entry)?;
+        if is_wanted(&entry, again, asked) || asked.noise && noise_only {
             let mut what = reader.what_changed(&entry, asked)?;
             if let WhatChanged::Visit(entry) = &mut what {
-                entry.noise_only = noise_only;
+                (entry.noise_only, entry.again) = (noise_only, again);
             }
             view.changes.push(ChangeView { number, what });
         } else {
@@ -226,10 +230,13 @@ pub fn changes<S: Store>(
     Ok(view)
 }
 
-fn is_wanted(entry: &LogEntry, asked: &ChangesRequest) -> bool {
+/// Whether an entry is asked for. That a page is `again` gone was told already.
+fn is_wanted(entry: &LogEntry, again: bool, asked: &ChangesRequest) -> bool {
     asked.all
         || match entry {
-            LogEntry::Visit(visit, turn) => is_news(visit.change) || asked.states && turn.is_some(),
+            LogEntry::Visit(visit, turn) => {
+                is_news(visit.change) && !again || asked.states && turn.is_some()
+            }
             LogEntry::Notice(LogNotice::SiteChanged { .. }) => true,
             LogEntry::Notice(LogNotice::LifeChanged { .. }) => asked.states,
         }
@@ -237,6 +244,25 @@ fn is_wanted(entry: &LogEntry, asked: &ChangesRequest) -> bool {
 
 pub(crate) fn is_news(change: Change) -> bool {
     matches!(change, Change::New | Change::Changed | Change::Near | Change::Gone)
+}
+
+/// Whether a visit found a page gone that was gone before, as rechecks mostly do: that was told already.
+fn is_still_gone<S: Store>(
+    source: &Source<'_, S>,
+    number: u64,
+    entry: &LogEntry,
+) -> Result<bool, QueryError> {
+    let LogEntry::Visit(visit, _) = entry else { return Ok(false) };
+    if visit.change != Change::Gone {
+        return Ok(false);
+    }
+    for before in source.state.visits_before(number) {
+        match before?.1.change {
+            Change::Failed => {}
+            change => return Ok(change == Change::Gone),
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a visit brought other bytes than those held, and nothing but noise in them.
@@ -312,7 +338,7 @@ impl<'a, S: Store> EntryReader<'a, S> {
         let url = url.to_owned();
         let mut visit = view_of_visit(self.source, visit, None, &self.files)?;
         visit.url = Some(url);
-        Ok(VisitEntry { visit, life, kind, content_type, target, noise_only: false })
+        Ok(VisitEntry { visit, life, kind, content_type, target, noise_only: false, again: false })
     }
 
     /// What the server said; nothing where the record cannot be read, which `check` tells of.

@@ -484,9 +484,9 @@ fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
     }
 }
 
-/// What a record says about a change, after the visits before it.
+/// What a record says about a change, after the visits before it. Content that is cut is not held.
 fn change_told_by(visit: &Visit, past: Option<&Past>) -> Change {
-    let held = past.and_then(|past| past.digest);
+    let held = past.and_then(Past::whole_digest);
     let repeats = past.is_some_and(|past| past.status == visit.status);
     match visit.outcome {
         Outcome::Ok if held.is_none() => Change::New,
@@ -503,7 +503,7 @@ fn plain(visit: &Visit) -> Visited {
     Visited {
         visit: visit.clone(),
         // What a server sends with an error is not the page's content.
-        identity: visit.digest.filter(|_| visit.outcome == Outcome::Ok),
+        identity: visit.digest.filter(|_| matches!(visit.outcome, Outcome::Ok | Outcome::Cut)),
         next: evercrawl_model::NextVisit::Due(visit.at),
         policy_notes: PolicyNotes::default(),
         // The whole page is asked for, since what it linked to is lost.

@@ -30,10 +30,11 @@ pub(super) fn proxies(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<P
     Ok(rules)
 }
 
-/// A name in `no_proxy` means the hosts below it, too.
+/// A name in `no_proxy` means the hosts below it, too, on the port that it ends with or on all.
 fn exception(item: &str) -> Result<HostPattern, String> {
     let bare = item.strip_prefix("*.").or(item.strip_prefix('.')).unwrap_or(item);
-    let is_name = bare != "*" && bare.starts_with(|c: char| c.is_alphabetic());
+    let host = bare.rsplit_once(':').map_or(bare, |(host, _)| host);
+    let is_name = host.contains(char::is_alphabetic) && !host.contains([':', '/', '[']);
     let pattern = if is_name { format!(".{bare}") } else { bare.to_owned() };
     pattern.parse().map_err(|error: evercrawl_fetch::BadHostPattern| error.to_string())
 }
@@ -59,7 +60,7 @@ mod tests {
             ("http_proxy", "http://me:secret@a:1"),
             ("HTTPS_PROXY", "b:2"),
             ("ALL_PROXY", "socks5://c:3"),
-            ("no_proxy", "x.test, .y.test,10.0.0.0/8 , z.test:8080"),
+            ("no_proxy", "x.test, .y.test,10.0.0.0/8 , z.test:8080,7zip.test,fd00::/8"),
         ];
         for (url, want) in [
             ("http://h.test/", Some("http://a:1")),
@@ -69,6 +70,9 @@ mod tests {
             ("https://y.test/", None),
             ("http://10.1.2.3/", None),
             ("http://z.test:8080/", None),
+            ("http://w.z.test:8080/", None),
+            ("http://w.7zip.test/", None),
+            ("http://[fd00::1]/", None),
             ("http://z.test/", Some("http://a:1")),
         ] {
             assert_eq!(proxy_of(&all, url).as_deref(), want, "{url}");

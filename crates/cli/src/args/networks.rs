@@ -7,8 +7,17 @@ pub(crate) fn network_after_space(words: &[String]) -> Option<&str> {
     let networks = pairs.filter(|pair| pair[0] == "--allow-private").map(|pair| pair[1].as_str());
     networks.into_iter().find(|text| {
         let first = text.split(',').next().unwrap_or_default();
-        first == "loopback" || first.parse::<evercrawl_fetch::Network>().is_ok()
+        first == "loopback"
+            || first.starts_with('.')
+            || first.parse::<evercrawl_fetch::Network>().is_ok()
+            || is_bare_address(first)
     })
+}
+
+/// `[::1]` and `127.1` are addresses, too. With a port or a path they are seeds.
+fn is_bare_address(text: &str) -> bool {
+    let address = text.starts_with('[') || text.starts_with(|c: char| c.is_ascii_digit());
+    address && matches!(url::Host::parse(text), Ok(url::Host::Ipv4(_) | url::Host::Ipv6(_)))
 }
 
 #[cfg(test)]
@@ -22,6 +31,9 @@ mod tests {
             ("crawl --allow-private 127.0.0.1", "127.0.0.1"),
             ("crawl --allow-private 10.0.0.0/8,::1 http://a/", "10.0.0.0/8,::1"),
             ("fetch --allow-private loopback http://localhost/", "loopback"),
+            ("crawl --allow-private .intranet", ".intranet"),
+            ("crawl --allow-private [::1]", "[::1]"),
+            ("crawl --allow-private 127.1 http://a/", "127.1"),
         ] {
             assert_eq!(network(wrong).as_deref(), Some(meant), "{wrong}");
         }
@@ -29,6 +41,8 @@ mod tests {
             "crawl --allow-private=127.0.0.1 127.0.0.1",
             "crawl --allow-private http://127.0.0.1/",
             "crawl --allow-private 127.0.0.1:8080",
+            "crawl --allow-private [::1]:8080",
+            "crawl --allow-private 7zip.example",
             "crawl 127.0.0.1 --allow-private",
             "crawl -- --allow-private 127.0.0.1",
         ] {

@@ -114,9 +114,12 @@ impl Directory<'_> {
         stopper: &Stopper,
         began: impl FnOnce(),
     ) -> anyhow::Result<u8> {
-        let (settings, _) = self.settings()?;
-        if given.is_empty() && !self.path().exists() {
-            return Err(self.nothing_to_crawl());
+        let (settings, config) = self.settings()?;
+        if !self.path().exists() {
+            if given.is_empty() {
+                return Err(self.nothing_to_crawl());
+            }
+            require_identity(&config, &settings, &[], given)?;
         }
         let listener = doorbell::listener(&settings)?;
         let dir = take(self.path(), DataDir::open_or_create)?;
@@ -133,7 +136,8 @@ impl Directory<'_> {
         if !self.args.quiet {
             tell_of_cut(cut_bytes, &self.label);
         }
-        require_identity(&config, &settings, &walk, given)?;
+        let known: Result<Vec<String>, _> = walk.state().seeds().take(1000).collect();
+        require_identity(&config, &settings, &known?, given)?;
         settings.remember(&crawl_config::remembered(dir.path()))?;
         for seed in given {
             walk.add_seed(seed, SystemClock.now())?;
@@ -279,23 +283,22 @@ pub(crate) fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Requires a contact, except where only this machine is crawled.
+/// Requires a contact, except where only this machine is crawled. `known` are seeds that were given before.
 fn require_identity(
     config: &CrawlConfig,
     settings: &Settings,
-    walk: &Walk<DiskStore>,
+    known: &[String],
     given: &[Seed],
 ) -> anyhow::Result<()> {
     if config.fetch.identity.contact.is_some() || connects_home(settings) {
         return Ok(());
     }
-    let known: Result<Vec<String>, _> = walk.state().seeds().take(1000).collect();
     let given = given.iter().map(|seed| match &seed.target {
         SeedTarget::Url(url) => url.as_str().to_owned(),
         SeedTarget::Domain(domain) => format!("https://{domain}"),
     });
     let stays_home = config.walk.scope != ScopeKind::Any
-        && known?.into_iter().chain(given).all(|url| is_own_machine(&url));
+        && known.iter().cloned().chain(given).all(|url| is_own_machine(&url));
     if stays_home {
         return Ok(());
     }

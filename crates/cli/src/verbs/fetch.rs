@@ -7,7 +7,8 @@ use evercrawl_compare::{Digest, Fingerprint};
 use evercrawl_engine::{header_links, outcome_of_answer};
 use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_extract::{
-    Content, Document, Extraction, Extractor, HtmlOptions, LinkSources, Unreadable,
+    Content, Document, Extraction, Extractor, HtmlOptions, LinkKind, LinkPlace, LinkSources,
+    Unreadable, refresh_target,
 };
 use evercrawl_fetch::{Client, Hop, Request, Response};
 use evercrawl_model::{Cause, Outcome};
@@ -42,8 +43,8 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
             show(args, last, response, (hops.len() - 1, sources, proxy))
         }
         Err(failure) => {
-            let message = format!("{}: {failure}", print::plain(last.url.as_str()));
-            Err(Failure { code: exit::UNREACHABLE, message }.into())
+            let failure = anyhow::Error::from(failure.clone());
+            Err(failure.context(print::plain(last.url.as_str())))
         }
     }
 }
@@ -140,14 +141,26 @@ fn found_links(
     let base = base.and_then(|href| own.join(href).ok()).unwrap_or_else(|| own.clone());
     let headers = header_links(response, sources);
     let in_headers = headers.links().iter().map(|link| (own, link));
+    let refresh = response.header_address("refresh");
+    let refresh = refresh.as_deref().and_then(refresh_target).map(|href| FoundLink {
+        url: resolved(own, href),
+        kind: LinkKind::Refresh.name(),
+        place: LinkPlace::Header.name(),
+    });
     let all = extracted.links.iter().map(|link| (&base, link)).chain(in_headers);
     let mut seen = HashSet::new();
-    all.map(|(base, link)| {
-        let url = base.join(link.href).map_or_else(|_| link.href.to_owned(), String::from);
-        FoundLink { url, kind: link.kind.name(), place: link.place.name() }
+    all.map(|(base, link)| FoundLink {
+        url: resolved(base, link.href),
+        kind: link.kind.name(),
+        place: link.place.name(),
     })
+    .chain(refresh)
     .filter(|link| seen.insert((link.url.clone(), link.kind, link.place)))
     .collect()
+}
+
+fn resolved(base: &url::Url, href: &str) -> String {
+    base.join(href).map_or_else(|_| href.to_owned(), String::from)
 }
 
 /// What was read from a document: its title and its text.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use evercrawl_archive::{self as archive, SegmentId, SegmentStore, UnknownFile, UnknownKind};
 use evercrawl_compare::Digest;
+use evercrawl_extract::decode::{DecodeLimits, decode};
 use evercrawl_model::{Cause, Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
 use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
@@ -425,8 +426,7 @@ fn visit_of(
     let record = &scanned.record;
     let url = Canonical::from_trusted(record.header("WARC-Target-URI")?.to_owned())?;
     let host = state.keyer().host(url.domain(), url.authority());
-    let head = String::from_utf8_lossy(record.http_head());
-    let status: u16 = head.split(' ').nth(1).and_then(|text| text.trim().parse().ok())?;
+    let status = record.status()?;
     let (outcome, cause) = outcome_of_record(record, status);
     let digest = record.header("WARC-Payload-Digest").and_then(|text| text.parse::<Digest>().ok());
     let holds = record.header("WARC-Type") == Some("response");
@@ -463,12 +463,19 @@ fn outcome_of_record(record: &archive::Record, status: u16) -> (Outcome, Option<
         _ if status == 206 && is_part(record.http_headers("content-range").next().as_deref()) => {
             Some(Cause::CutPartial)
         }
+        // Its server sent all of it: the record does not say that it breaks off within its coding.
+        None if breaks_off(record) => Some(Cause::CutCoding),
         _ => None,
     };
     match (Outcome::from_status(status), cause) {
         (Outcome::Ok, Some(cause)) => (Outcome::Cut, Some(cause)),
         (outcome, cause) => (outcome, cause),
     }
+}
+
+fn breaks_off(record: &archive::Record) -> bool {
+    let codings = record.content_codings();
+    !codings.is_empty() && decode(&codings, record.payload(), DecodeLimits::default()).is_broken()
 }
 
 fn read(error: archive::ReadError) -> EngineError {

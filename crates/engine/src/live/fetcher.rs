@@ -199,7 +199,9 @@ impl Drop for Out {
 
 /// How many bytes an answer may have to be read: what is packed may be long, and a PDF is packed within.
 fn bytes_to_read(got: &Response) -> usize {
-    if got.body.pieces().next().is_some_and(|start| start.starts_with(b"%PDF")) {
+    let is_pdf = |start: &[u8]| start.starts_with(b"%PDF");
+    let says_pdf = || got.header("content-type").is_some_and(|kind| kind.contains("pdf"));
+    if got.body.pieces().next().is_some_and(is_pdf) || says_pdf() {
         return usize::MAX;
     }
     let is_packed = got.header("content-encoding").is_some();

@@ -183,6 +183,7 @@ pub(crate) fn outcome_of_failure(failure: &Failure) -> (Outcome, Cause) {
         Failure::Disconnected => (Outcome::Disconnected, Cause::Disconnected),
         Failure::HeadTooLarge => (Outcome::Protocol, Cause::HeadTooLarge),
         Failure::NotHttp(_) => (Outcome::Protocol, Cause::NotHttp),
+        Failure::BadStatus => (Outcome::Protocol, Cause::BadStatus),
         _ => (Outcome::Protocol, Cause::BadHead),
     }
 }
@@ -437,6 +438,7 @@ mod tests {
             Failure::Disconnected,
             Failure::HeadTooLarge,
             Failure::NotHttp(String::new()),
+            Failure::BadStatus,
             Failure::Protocol(String::new()),
         ] {
             let (outcome, cause) = outcome_of_failure(&failure);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_metrics::{BlockCause, RobotsOutcome};
-use evercrawl_model::{Event, HostUpdate, Outcome, Refusal, RobotsCopy, Time};
+use evercrawl_model::{Band, Event, HostUpdate, Outcome, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
-use evercrawl_state::{StateError, Store, View};
+use evercrawl_state::{Lane, StateError, Store, View};
 use evercrawl_urls::Base;
 
 use super::Walk;
@@ -26,6 +26,9 @@ const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
 const ROBOTS_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long to wait before asking again for one that its host would not give.
 const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
+
+/// How many waiting pages of a host are looked at for one of another scheme.
+const MOST_LOOKED_AT: usize = 200;
 
 /// A robots.txt that was asked for.
 #[derive(Debug)]
@@ -108,8 +111,8 @@ impl<S: Store> Walk<S> {
             let again = Some(self.config.schedule.rare_visit(now));
             return self.refuse(&answer.lease, Refusal::HostDead, again, now);
         }
-        if answer.status.is_none() && self.other_scheme_answers(&answer, now)? {
-            return self.refuse_scheme(answer, now);
+        if let Some(until) = self.scheme_fails_until(&answer, now)? {
+            return self.refuse_scheme(answer, until, now);
         }
         let (expires, kept) = match access {
             Access::DisallowAll => self.robots_cannot_be_had(&answer, &mut update, now)?,
@@ -152,21 +155,59 @@ impl<S: Store> Walk<S> {
 }
 
 impl<S: Store> Walk<S> {
+    /// Until when the scheme of an origin counts as failing, where it gave no answer and the other scheme may do.
+    fn scheme_fails_until(
+        &self,
+        answer: &RobotsAnswer,
+        now: Time,
+    ) -> Result<Option<Time>, EngineError> {
+        if answer.status.is_some() {
+            return Ok(None);
+        }
+        if self.other_scheme_answers(answer, now)? {
+            return Ok(Some(now.after(ROBOTS_RETRY)));
+        }
+        let jitter = host_pace::jitter(answer.lease.page, now, self.seed);
+        let pause = host_pace::backoff(&self.config.schedule, &answer.lease, None, jitter);
+        Ok(self.other_scheme_waits(answer, now)?.then(|| now.after(pause)))
+    }
+
     /// Whether the host of an origin that gave no answer does answer by the other scheme.
     fn other_scheme_answers(&self, answer: &RobotsAnswer, now: Time) -> Result<bool, EngineError> {
-        let other = match answer.origin.split_once("://") {
-            Some(("https", rest)) => format!("http://{rest}"),
-            Some((_, rest)) => format!("https://{rest}"),
-            None => return Ok(false),
-        };
+        let Some(other) = other_scheme(&answer.origin) else { return Ok(false) };
         let copy = self.ledger.view().robots(&other)?;
         Ok(copy.is_some_and(|copy| copy.status > 0 && copy.expires > now))
     }
 
-    /// A host answers by one scheme only: pages of the other are not asked for, for a while, and do not stop
-    /// those that can be had.
-    fn refuse_scheme(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
-        let (page, expires) = (answer.lease.page, now.after(ROBOTS_RETRY));
+    /// Whether pages of the other scheme wait on the host of an origin that gave no answer, and it is not known that
+    /// they cannot be had either.
+    fn other_scheme_waits(&self, answer: &RobotsAnswer, now: Time) -> Result<bool, EngineError> {
+        let (view, host) = (self.ledger.view(), answer.lease.page.host);
+        let Some(other) = other_scheme(&answer.origin) else { return Ok(false) };
+        if view.robots(&other)?.is_some_and(|copy| copy.status == 0 && copy.expires > now) {
+            return Ok(false);
+        }
+        let new = (0..Band::COUNT).map(|band| (Lane::New(Band::new(band)), u64::MAX));
+        for (lane, until) in new.chain([(Lane::Due, now.millis())]) {
+            for queued in view.lane(host, lane, (0, 0), until, MOST_LOOKED_AT)? {
+                let url = view.url(queued.page)?.unwrap_or_default();
+                if url.strip_prefix(&other).is_some_and(|rest| rest.starts_with('/')) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// A host does not answer by one scheme: its pages are not asked for until `expires`, and do not stop those of
+    /// the other.
+    fn refuse_scheme(
+        &mut self,
+        answer: RobotsAnswer,
+        expires: Time,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let page = answer.lease.page;
         let copy = robots_copy(&answer, now, expires);
         let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
         let https = answer.origin.starts_with("https:");
@@ -180,6 +221,14 @@ impl<S: Store> Walk<S> {
         ];
         self.carry_out(learned.map(Consequence::Event).into(), now)?;
         self.refuse(&answer.lease, Refusal::HostDead, Some(expires), now)
+    }
+}
+
+/// The origin with the same host and port whose scheme is the other one.
+fn other_scheme(origin: &str) -> Option<String> {
+    match origin.split_once("://")? {
+        ("https", rest) => Some(format!("http://{rest}")),
+        (_, rest) => Some(format!("https://{rest}")),
     }
 }
 

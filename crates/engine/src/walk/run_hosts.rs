@@ -8,6 +8,10 @@ use evercrawl_model::{Change, HostKey, Outcome, Visit};
 
 /// Hosts that have rows of their own.
 const MOST_HOSTS: usize = 2_000;
+/// How many requests in a row get no answer until a host is given up for this run: one that never answered in it, and
+/// one that did.
+const GIVEN_UP_AFTER: u32 = 2;
+const GIVEN_UP_AFTER_ANSWERS: u32 = 5;
 
 /// What was asked of a host in this run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,12 +28,14 @@ pub struct HostRun {
     pub failures: BTreeMap<&'static str, u64>,
     /// Requests in a row that got no answer, and how the last of them ended.
     pub silence: Option<(u32, Outcome)>,
+    /// Whether any request got an answer.
+    pub answered: bool,
 }
 
 impl HostRun {
     fn end(&mut self, outcome: Outcome) {
         if outcome.has_answer() {
-            self.silence = None;
+            (self.silence, self.answered) = (None, true);
         } else {
             let before = self.silence.map_or(0, |(requests, _)| requests);
             self.silence = Some((before.saturating_add(1), outcome));
@@ -74,10 +80,11 @@ impl RunHosts {
         self.hosts.entry(host).or_default()
     }
 
-    /// Whether the last `requests` requests to a host, or more, got no answer.
-    pub fn is_silent(&self, host: HostKey, requests: u32) -> bool {
-        let row = self.hosts.get(&host).and_then(|row| row.silence);
-        row.is_some_and(|(silent, _)| silent >= requests)
+    /// Whether so many requests to a host in a row got no answer that this run gives it up.
+    pub fn is_given_up(&self, host: HostKey) -> bool {
+        let Some(row) = self.hosts.get(&host) else { return false };
+        let most = if row.answered { GIVEN_UP_AFTER_ANSWERS } else { GIVEN_UP_AFTER };
+        row.silence.is_some_and(|(silent, _)| silent >= most)
     }
 
     /// The hosts that did not answer when last asked, in no order, and how that ended.
@@ -122,15 +129,21 @@ mod tests {
     fn a_host_is_silent_until_it_answers() {
         let mut run = RunHosts::default();
         run.robots(host(1), Outcome::Dns);
-        assert!(run.is_silent(host(1), 1) && !run.is_silent(host(1), 2));
+        assert!(!run.is_given_up(host(1)));
         run.robots(host(1), Outcome::Timeout);
-        assert!(run.is_silent(host(1), 2));
+        assert!(run.is_given_up(host(1)));
         assert_eq!(run.silent().collect::<Vec<_>>(), [(host(1), Outcome::Timeout)]);
         run.robots(host(1), Outcome::ServerError);
-        assert!(!run.is_silent(host(1), 1));
+        assert!(!run.is_given_up(host(1)) && run.silent().next().is_none());
+        // It answered before: two pages that it cuts off are no reason to leave all others.
+        for silent in 1..=GIVEN_UP_AFTER_ANSWERS {
+            assert!(!run.is_given_up(host(1)), "{silent}");
+            run.robots(host(1), Outcome::Disconnected);
+        }
+        assert!(run.is_given_up(host(1)));
         assert_eq!(
             run.failures().into_iter().collect::<Vec<_>>(),
-            [("dns", 1), ("server_error", 1), ("timeout", 1)]
+            [("disconnected", 5), ("dns", 1), ("server_error", 1), ("timeout", 1)]
         );
         assert!(run.others().is_none());
     }

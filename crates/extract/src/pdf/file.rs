@@ -1,5 +1,6 @@
 //! Where do the objects of a PDF lie? Found by looking for them, since the tables of damaged files lie.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -8,6 +9,7 @@ use memchr::memmem;
 use super::Budget;
 use super::filters::unpack;
 use super::lexer::{Dict, Lexer, Object};
+use super::lock::Lock;
 
 /// The most objects of a file.
 const MOST_OBJECTS: usize = 500_000;
@@ -22,14 +24,16 @@ pub(super) struct File<'a> {
     streams: HashMap<u32, Rc<Vec<u8>>>,
     /// Dictionaries that say where the file begins: those of its tables.
     trailers: Vec<Dict>,
+    /// What the file is encrypted by, if the empty password opens it.
+    lock: Option<Lock>,
     pub(super) budget: Budget,
 }
 
 /// Where an object lies.
 #[derive(Clone, Copy)]
 enum Place {
-    /// In the file.
-    At(usize),
+    /// In the file, with the generation of its number.
+    At(usize, u16),
     /// In an object stream, from this byte on.
     In(u32, usize),
 }
@@ -37,7 +41,7 @@ enum Place {
 /// A dictionary with the bytes behind it, still packed.
 pub(super) struct Stream<'a> {
     pub(super) dict: Dict,
-    pub(super) packed: &'a [u8],
+    pub(super) packed: Cow<'a, [u8]>,
 }
 
 impl<'a> File<'a> {
@@ -48,16 +52,19 @@ impl<'a> File<'a> {
             places: HashMap::new(),
             streams: HashMap::new(),
             trailers: Vec::new(),
+            lock: None,
             budget: Budget::new(),
         };
+        let mut object_streams = Vec::new();
         for at in memmem::find_iter(bytes, b"obj") {
             if file.budget.is_spent() {
                 break;
             }
-            if let Some((number, start)) = object_header(bytes, at)
+            if let Some((number, generation, start)) = object_header(bytes, at)
                 && file.places.len() < MOST_OBJECTS
+                && file.note_object(number, (start, generation))
             {
-                file.note_object(number, start);
+                object_streams.push((number, start));
             }
         }
         for at in memmem::find_iter(bytes, b"trailer").take(1000) {
@@ -71,26 +78,53 @@ impl<'a> File<'a> {
                 file.trailers.push(dict);
             }
         }
+        file.unlock();
+        for (number, start) in object_streams {
+            file.note_object_stream(number, start);
+        }
         file
     }
 
-    fn note_object(&mut self, number: u32, start: usize) {
-        self.places.insert(number, Place::At(start));
+    /// Notes where an object lies; true of a stream that holds others.
+    fn note_object(&mut self, number: u32, (start, generation): (usize, u16)) -> bool {
+        self.places.insert(number, Place::At(start, generation));
         let head = &self.bytes[start..self.bytes.len().min(start + 512)];
         if memmem::find(head, b"/ObjStm").is_some() {
-            self.note_object_stream(number);
-        } else if memmem::find(head, b"/XRef").is_some()
+            return true;
+        }
+        if memmem::find(head, b"/XRef").is_some()
             && let Some(stream) = self.stream_at(start)
             && self.trailers.len() < 1000
         {
             self.trailers.push(stream.dict);
         }
+        false
     }
 
-    /// The objects in an object stream: it begins with pairs of their numbers and places.
-    fn note_object_stream(&mut self, number: u32) {
-        let Some(Place::At(start)) = self.places.get(&number).copied() else { return };
+    /// Opens the file, if it is encrypted and needs no password.
+    fn unlock(&mut self) {
+        let Some(trailer) = self.trailers.iter().find(|it| it.get("Encrypt").is_some()).cloned()
+        else {
+            return;
+        };
+        let id = self.trailers.iter().find_map(|trailer| match trailer.get("ID")? {
+            Object::Array(parts) => parts.first()?.string().map(<[u8]>::to_vec),
+            _ => None,
+        });
+        let encrypt = self.dict(&trailer, "Encrypt");
+        self.lock = encrypt.and_then(|it| Lock::open(&it, id.as_deref().unwrap_or_default()));
+    }
+
+    /// The objects in an object stream: it begins with pairs of their numbers and places. Where one stands in the file
+    /// behind it, that counts.
+    fn note_object_stream(&mut self, number: u32, start: usize) {
+        let Some(Place::At(at, generation)) = self.places.get(&number).copied() else { return };
+        // Another stream has its number.
+        if at != start {
+            return;
+        }
         let Some(stream) = self.stream_at(start) else { return };
+        let stream = self.opened((number, generation), stream);
         let first = self.entry(&stream.dict, "First").and_then(|o| o.size()).unwrap_or_default();
         let count = self.entry(&stream.dict, "N").and_then(|o| o.size()).unwrap_or_default();
         let unpacked = unpack(&stream, self);
@@ -102,7 +136,10 @@ impl<'a> File<'a> {
                 break;
             }
             let place = Place::In(number, first.saturating_add(offset));
-            self.places.insert(inner as u32, place);
+            let later = |place: &Place| matches!(place, Place::At(other, _) if *other > start);
+            if !self.places.get(&(inner as u32)).is_some_and(later) {
+                self.places.insert(inner as u32, place);
+            }
         }
         self.streams.insert(number, Rc::new(unpacked));
     }
@@ -110,7 +147,13 @@ impl<'a> File<'a> {
     /// An object by its number.
     pub(super) fn object(&mut self, number: u32) -> Option<Object> {
         match *self.places.get(&number)? {
-            Place::At(start) => self.parse(self.bytes, start),
+            Place::At(start, generation) => {
+                let mut object = self.parse(self.bytes, start)?;
+                if let Some(lock) = &self.lock {
+                    lock.strings((number, generation), &mut object);
+                }
+                Some(object)
+            }
             Place::In(stream, start) => {
                 let unpacked = self.streams.get(&stream)?.clone();
                 self.parse(&unpacked, start)
@@ -153,10 +196,13 @@ impl<'a> File<'a> {
             _ => return None,
         };
         for _ in 0..MOST_HOPS {
-            let Place::At(start) = *self.places.get(&number)? else { return None };
+            let Place::At(start, generation) = *self.places.get(&number)? else { return None };
             match self.parse(self.bytes, start)? {
                 Object::Ref(next) => number = next,
-                Object::Dict(_) => return self.stream_at(start),
+                Object::Dict(_) => {
+                    let stream = self.stream_at(start)?;
+                    return Some(self.opened((number, generation), stream));
+                }
                 _ => return None,
             }
         }
@@ -167,6 +213,16 @@ impl<'a> File<'a> {
     pub(super) fn unpacked(&mut self, object: &Object) -> Option<Vec<u8>> {
         let stream = self.stream(object)?;
         Some(unpack(&stream, self))
+    }
+
+    /// A stream with its bytes as they were before the file was encrypted.
+    fn opened(&mut self, of: (u32, u16), stream: Stream<'a>) -> Stream<'a> {
+        let Some(lock) = &self.lock else { return stream };
+        let packed = match self.budget.pay(stream.packed.len() / 2) {
+            true => lock.stream(of, &stream.packed).into(),
+            false => Cow::Borrowed(&[][..]),
+        };
+        Stream { packed, ..stream }
     }
 
     fn stream_at(&mut self, start: usize) -> Option<Stream<'a>> {
@@ -196,11 +252,12 @@ impl<'a> File<'a> {
             None => memmem::find(rest, b"endstream").unwrap_or(rest.len()),
         };
         let steps = lexer.at - start + length / 64;
-        self.budget.pay(steps).then_some(Stream { dict, packed: &rest[..length] })
+        self.budget.pay(steps).then_some(Stream { dict, packed: rest[..length].into() })
     }
 
+    /// Whether it is encrypted, and cannot be read.
     pub(super) fn is_encrypted(&self) -> bool {
-        self.trailers.iter().any(|trailer| trailer.get("Encrypt").is_some())
+        self.lock.is_none() && self.trailers.iter().any(|it| it.get("Encrypt").is_some())
     }
 
     /// The catalog: where the pages hang.
@@ -242,8 +299,8 @@ pub(super) fn as_dict(object: Object) -> Option<Dict> {
     if let Object::Dict(dict) = object { Some(dict) } else { None }
 }
 
-/// The number of the object whose `obj` stands at `at`, and where the object begins.
-fn object_header(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+/// The number and generation of the object whose `obj` stands at `at`, and where the object begins.
+fn object_header(bytes: &[u8], at: usize) -> Option<(u32, u16, usize)> {
     let before = bytes.get(at.saturating_sub(24)..at)?;
     let mut words = before.rsplit(|byte| byte.is_ascii_whitespace() || *byte == 0);
     // `12 0 obj`: what stands right before must be white space.
@@ -255,7 +312,9 @@ fn object_header(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
     let number = words.next()?;
     let digits = number.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let number = std::str::from_utf8(&number[number.len() - digits..]).ok()?.parse().ok()?;
-    generation.iter().all(u8::is_ascii_digit).then_some((number, at + 3))
+    let generation = std::str::from_utf8(generation).ok()?;
+    let is_number = generation.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| (number, generation.parse().unwrap_or_default(), at + 3))
 }
 
 /// A text string: UTF-16 or UTF-8 where its first bytes say so, else an eight-bit encoding.

@@ -60,6 +60,16 @@ impl Object {
         if let Object::Number(number) = self { Some(*number) } else { None }
     }
 
+    /// Shows every string within it to `change`.
+    pub(super) fn each_string(&mut self, change: &mut dyn FnMut(&mut Vec<u8>)) {
+        match self {
+            Object::String(bytes) => change(bytes),
+            Object::Array(all) => all.iter_mut().for_each(|one| one.each_string(change)),
+            Object::Dict(dict) => dict.0.iter_mut().for_each(|(_, one)| one.each_string(change)),
+            _ => {}
+        }
+    }
+
     /// As a count or an offset.
     pub(super) fn size(&self) -> Option<usize> {
         self.number().filter(|n| (0.0..4e9).contains(n)).map(|n| n as usize)

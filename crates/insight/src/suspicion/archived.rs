@@ -82,8 +82,7 @@ impl ArchivedPages {
 
 fn html_of(record: &Record) -> Option<String> {
     record.http_headers("content-type").next().filter(|kind| kind.contains("html"))?;
-    let codings: Vec<String> = record.http_headers("content-encoding").collect();
     let caps = decode::DecodeLimits::default();
-    let body = decode::decode(&codings.join(","), record.payload(), caps);
+    let body = decode::decode(&record.content_codings(), record.payload(), caps);
     Some(String::from_utf8_lossy(&body.bytes).into_owned())
 }

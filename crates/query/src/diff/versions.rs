@@ -213,6 +213,6 @@ fn text_of(record: &Record, url: &str) -> Option<String> {
 
 /// The payload of a record whose HTTP head says how it is packed.
 fn unpacked(record: &Record) -> decode::Decoded<'_> {
-    let codings: Vec<String> = record.http_headers("content-encoding").collect();
-    decode::decode(&codings.join(","), record.payload(), decode::DecodeLimits::default())
+    let codings = record.content_codings();
+    decode::decode(&codings, record.payload(), decode::DecodeLimits::default())
 }
