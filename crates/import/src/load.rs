@@ -33,6 +33,8 @@ const COMMIT_AFTER: u32 = 256;
 const MANY: u64 = 20_000;
 /// Memory for the contents that later records may refer to, and for records that are read back.
 const MEMORY: usize = 64 << 20;
+/// Bytes before a body that are read with it.
+const LARGEST_HEAD: usize = 1 << 20;
 /// Visits to a page that are looked through for the one that a record refers to.
 const MOST_LOOKED_THROUGH: usize = 10_000;
 
@@ -243,7 +245,9 @@ impl<S: Store> Visits<'_, '_, S> {
         let Some(source) = self.scanned.sources.get(source) else {
             return Ok(Err("its file is not known".to_owned()));
         };
-        let read = source.from(offset).and_then(|input| read_one(input, LARGEST_BLOCK));
+        // What is beyond the longest body is cut off anyway.
+        let most = self.loader.largest_body.saturating_add(LARGEST_HEAD) as u64;
+        let read = source.from(offset).and_then(|input| read_one(input, most));
         let (header, block) = match read {
             Ok(record) => record,
             Err(error) => return Ok(Err(format!("it cannot be read: {error}"))),

@@ -22,6 +22,8 @@ use crate::{changedetection, lists, logs, zip};
 const LARGEST_MARKUP: u64 = 256 << 20;
 /// The largest block of a record that is looked at.
 pub(crate) const LARGEST_BLOCK: u64 = 1 << 30;
+/// The largest block that is copied to be packed by itself.
+const LARGEST_COPIED: u64 = 256 << 20;
 /// Requests other than GET that are remembered.
 const MOST_OTHERS: usize = 1 << 20;
 
@@ -291,13 +293,19 @@ impl Scan<'_> {
     fn packed_anew(&mut self, source: &Source, work: &Path) -> io::Result<Source> {
         let path = work.join(format!("{}.warc.gz", self.scanned.sources.len()));
         let mut out = BufWriter::new(File::create(&path)?);
-        let mut bytes = Vec::new();
+        let (mut bytes, mut too_large) = (Vec::new(), 0_u64);
         let read = read_records(source.from(0)?, &mut |_, header, block| {
+            if header.length > LARGEST_COPIED {
+                too_large += 1;
+                return Ok(());
+            }
             bytes.clear();
-            block.take(LARGEST_BLOCK).read_to_end(&mut bytes)?;
+            block.take(LARGEST_COPIED).read_to_end(&mut bytes)?;
             write_member(header, &bytes, &mut out)
         });
         out.flush()?;
+        let why = "it is larger than 256 MB, and packed together with others";
+        (0..too_large).for_each(|_| self.refuse(Place::File, why));
         if let Err(broken) = read {
             let why = format!("{}; what comes after it in this file is not taken", broken.why);
             self.refuse(Place::Byte(broken.offset), &why);
