@@ -5,6 +5,7 @@ mod documents;
 mod listings;
 mod networks;
 mod own_webs;
+mod serve;
 mod ways_in;
 
 use std::path::PathBuf;
@@ -24,6 +25,8 @@ pub(crate) use listings::{ArchiveArgs, Listing};
 
 pub(crate) use networks::network_after_space;
 pub(crate) use own_webs::{Demo, Testweb};
+use serve::SERVE_EXAMPLES;
+pub(crate) use serve::{CrawlProcess, ServeArgs};
 pub(crate) use ways_in::WaysInArgs;
 
 /// Examples for `crawl --help`.
@@ -57,6 +60,12 @@ pub(crate) enum Verb {
     /// Discover, fetch, archive and revisit pages; resume earlier runs
     #[command(after_help = CRAWL_EXAMPLES)]
     Crawl(Box<Crawl>),
+    /// Run crawls and show them in a browser; also an HTTP API
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
+    /// Crawl what another process orders over standard input
+    #[command(hide = true)]
+    CrawlProcess(CrawlProcess),
     /// Show how a crawl is doing: pages by state, changes, freshness
     Status(Status),
     /// List the known URLs with their states
@@ -87,6 +96,9 @@ pub(crate) enum Verb {
     /// Estimate how often pages change, by host, directory or tag
     #[command(after_help = "Example: evercrawl rates --by dir --data web")]
     Rates(crate::verbs::rates::Rates),
+    /// Write all figures with drawings, as one HTML file or JSON
+    #[command(after_help = "Example: evercrawl report --html report.html --data web")]
+    Report(crate::verbs::report::Report),
     /// Show the main text of a page, without menus and the like
     #[command(after_help = "Example: evercrawl text https://example.org/ --as markdown --data web")]
     Text(Text),

@@ -58,6 +58,11 @@ pub(crate) fn name(code: u8) -> &'static str {
     }
 }
 
+/// What an exit code means.
+pub(crate) fn meaning(code: u8) -> &'static str {
+    MEANINGS.iter().find(|(known, _)| *known == code).map_or("unknown", |(_, meaning)| meaning)
+}
+
 /// The exit codes and their meanings, for `--help`.
 pub(crate) fn listed() -> String {
     let line = |(code, meaning): &(u8, &str)| format!("\n  {code:>2}  {meaning}");

@@ -9,12 +9,12 @@ use crate::args::Cli;
 
 /// The verbs by task, in the order in which they are shown.
 const GROUPS: [(&str, &[&str]); 8] = [
-    ("Crawl", &["init", "add", "import", "crawl", "status", "budget", "plan"]),
+    ("Crawl", &["serve", "init", "add", "import", "crawl", "status", "budget", "plan"]),
     (
         "Read the results",
         &[
             "urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "text",
-            "rates", "rank", "spam",
+            "rates", "report", "rank", "spam",
         ],
     ),
     ("Be told", &["rules", "hits", "notify"]),

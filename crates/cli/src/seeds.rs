@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use evercrawl_query::AddRequest;
 use evercrawl_urls::{CanonicalSteps, Seed, parse_seed_line};
 
 use crate::args::Seeds;
@@ -37,6 +38,23 @@ pub(crate) fn read(
         each.of_list(&name, BufReader::with_capacity(1 << 18, file))?;
     }
     Ok(())
+}
+
+/// The seeds of a request; the first that cannot be read is the error.
+pub(crate) fn parse(asked: &AddRequest, steps: CanonicalSteps) -> anyhow::Result<Vec<Seed>> {
+    let mut seeds = Vec::new();
+    for text in asked.urls.iter().flat_map(|text| text.lines()) {
+        let seed = parse_seed_line(text, steps);
+        let seed = seed.map_err(|error| Failure::usage(error.to_string()))?;
+        seeds.extend(seed.map(|mut seed| {
+            seed.tags.extend(asked.tags.iter().cloned());
+            seed
+        }));
+    }
+    if seeds.is_empty() {
+        return Err(Failure::usage("nothing to add; give URLs or domains"));
+    }
+    Ok(seeds)
 }
 
 /// How many bytes the lists have, where that is known before they are read.

@@ -5,6 +5,7 @@
 
 mod alerts;
 mod answers;
+mod browser;
 mod budget;
 mod check;
 mod common;
@@ -43,6 +44,7 @@ mod reports;
 mod retention;
 mod rules;
 mod running;
+mod serve;
 mod settings;
 mod several;
 mod spam;

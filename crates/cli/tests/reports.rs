@@ -338,3 +338,24 @@ fn an_archive_has_all_that_its_pages_show_from_any_host() {
     let own = place.run("config show -s limits.body=1MB").expect(0).out;
     assert!(own.contains("1MB"), "what the user set wins: {own}");
 }
+
+#[test]
+fn a_report_is_one_file_without_scripts_and_says_the_same_as_its_json() {
+    let (_site, place) = watched("", "a.test/clock", 6);
+    let json = place.run("report --html report.html --json").expect(0).json();
+    let visits = json["status"]["total"]["visits"].as_u64().unwrap();
+    assert!(visits >= 6, "{json}");
+    assert_eq!(json["tally"]["visits"], visits);
+    assert!(!json["trend"]["points"].as_array().unwrap().is_empty(), "{json}");
+    let html = fs::read_to_string(place.path().join("report.html")).unwrap();
+    for part in
+        ["<!DOCTYPE html>", "Freshness over time", "Calibration of the estimates", "a.test", "<svg"]
+    {
+        assert!(html.contains(part), "no {part}");
+    }
+    for foreign in ["<script", "src=", "@import", "<link", "style=\""] {
+        assert!(!html.contains(foreign), "{foreign} in the report");
+    }
+    place.run("report").expect(2);
+    place.run("report --html missing/folder/report.html").expect(1).explains(&["cannot write"]);
+}

@@ -7,7 +7,7 @@ use evercrawl_policy::SplitMix64;
 use evercrawl_policy::allocate::{Demand, Objective, allocate};
 use evercrawl_policy::index::{IntervalLimits, Rate, index_value};
 
-use crate::figure::{Axis, Figure, FigureLine, Panel, ReferenceLine};
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel, ReferenceLine};
 
 const POINTS: usize = 240;
 const PAGES: usize = 2000;

@@ -8,7 +8,6 @@ mod cache;
 mod dice;
 pub mod discover;
 pub mod drawings;
-pub mod figure;
 mod judge;
 mod malformed;
 mod measure;

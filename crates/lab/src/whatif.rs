@@ -5,13 +5,13 @@ use std::str::FromStr;
 use evercrawl_policy::Days;
 use serde::Serialize;
 
-use crate::figure::{Figure, FigureLine as Curve, Panel};
 use crate::measure::{MeanWithError, ScoreMeasure};
 use crate::page::{Cell, ReportPage, ReportTable, cell, percent};
 use crate::row::ResultRow;
 use crate::run::FetchBudget;
 use crate::summary::{RunSummary, SummaryLine, axis, log_axis};
 use crate::visit_log::VisitLog;
+use evercrawl_draw::{Figure, FigureLine as Curve, Panel};
 
 /// Between two multiples of a range lies this factor.
 const STEP: f64 = std::f64::consts::SQRT_2;

@@ -96,6 +96,35 @@ pub struct VisitEntry {
     pub again: bool,
 }
 
+impl ChangeView {
+    /// The code of what happened.
+    pub fn code(&self) -> &'static str {
+        match &self.what {
+            WhatChanged::Visit(entry) => entry.visit.change.text(),
+            WhatChanged::Site(_) => "site",
+            WhatChanged::Page(entry) => entry.change.code(),
+        }
+    }
+
+    /// When it happened.
+    pub fn at(&self) -> At {
+        match &self.what {
+            WhatChanged::Visit(entry) => entry.visit.time,
+            WhatChanged::Site(entry) => entry.time,
+            WhatChanged::Page(entry) => entry.time,
+        }
+    }
+
+    /// The page that it happened to; `None` where it was a whole host.
+    pub fn url(&self) -> Option<&str> {
+        match &self.what {
+            WhatChanged::Visit(entry) => entry.visit.url.as_deref(),
+            WhatChanged::Site(_) => None,
+            WhatChanged::Page(entry) => Some(&entry.url),
+        }
+    }
+}
+
 /// All pages of a host changed in the same way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteEntry {
@@ -231,7 +260,7 @@ pub fn changes<S: Store>(
 }
 
 /// Whether an entry is asked for. That a page is `again` gone was told already.
-fn is_wanted(entry: &LogEntry, again: bool, asked: &ChangesRequest) -> bool {
+pub(crate) fn is_wanted(entry: &LogEntry, again: bool, asked: &ChangesRequest) -> bool {
     asked.all
         || match entry {
             LogEntry::Visit(visit, turn) => {
@@ -247,7 +276,7 @@ pub(crate) fn is_news(change: Change) -> bool {
 }
 
 /// Whether a visit found a page gone that was gone before, as rechecks mostly do: that was told already.
-fn is_still_gone<S: Store>(
+pub(crate) fn is_still_gone<S: Store>(
     source: &Source<'_, S>,
     number: u64,
     entry: &LogEntry,
@@ -290,19 +319,19 @@ fn is_content(outcome: Outcome) -> bool {
 }
 
 /// Reads entries of the log as users see them.
-struct EntryReader<'a, S> {
+pub(crate) struct EntryReader<'a, S> {
     source: &'a Source<'a, S>,
     files: FileNames,
     heads: HeadReader,
 }
 
 impl<'a, S: Store> EntryReader<'a, S> {
-    fn new(source: &'a Source<'a, S>) -> Result<Self, QueryError> {
+    pub(crate) fn new(source: &'a Source<'a, S>) -> Result<Self, QueryError> {
         let heads = HeadReader::new(source.segments());
         Ok(EntryReader { source, files: source.file_names()?, heads })
     }
 
-    fn what_changed(
+    pub(crate) fn what_changed(
         &mut self,
         entry: &LogEntry,
         asked: &ChangesRequest,

@@ -13,6 +13,7 @@ mod code;
 mod diff;
 mod freshness;
 mod hosts;
+mod latest;
 mod learned;
 mod link_list;
 mod links;
@@ -29,6 +30,8 @@ mod retained;
 mod run_hosts;
 mod source;
 mod status;
+mod tally;
+mod trend;
 mod visit;
 mod why;
 
@@ -41,6 +44,7 @@ pub use code::{At, Code, Coded, digest_text};
 pub use diff::{Before, DiffRequest, DiffView, Part, PartWords, VersionView, diff};
 pub use freshness::{FreshnessView, freshness};
 pub use hosts::{HostView, HostWaits, HostsRequest, HostsView, RobotsCopyView, hosts};
+pub use latest::{LatestRequest, LatestView, latest};
 pub use learned::{
     ChancePredictions, ClassPredictions, LearnedView, NewLinksView, PredictionCount,
     PredictionsView, RechecksView, SignalView,
@@ -59,8 +63,8 @@ pub use overrides::{
 pub use page::{PageState, PageView, PagesRequest, PagesView, page, pages};
 pub use plan::{ClassShare, HostShare, NextVisit, PlanView, plan};
 pub use protocol::{
-    Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind, OverrideRequest,
-    PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
+    AddRequest, AddView, Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind,
+    OverrideRequest, PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
 };
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
 pub use rates::{CheckView, RateView, RatesBy, RatesRequest, RatesView, rates};
@@ -71,6 +75,8 @@ pub use status::{
     CommitTimes, FetchTimes, NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress,
     RunReport, Status, Survey, TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
 };
+pub use tally::{ClassCount, HostTally, TallyRequest, TallyView, tally};
+pub use trend::{TrendKeeper, TrendPoint, TrendRequest, TrendView, trend};
 pub use visit::{HistoryView, VisitView, history};
 pub use why::{
     ChangeRateStep, FormerlyStep, ImportanceBasis, ImportanceStep, Inputs, KnownStep, MirrorStep,

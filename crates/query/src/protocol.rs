@@ -10,6 +10,7 @@ use crate::changes::{ChangesRequest, ChangesView};
 use crate::diff::{DiffRequest, DiffView};
 use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
+use crate::latest::{LatestRequest, LatestView};
 use crate::link_list::{LinksRequest, LinksView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
 use crate::log::{LogRequest, LogView};
@@ -21,6 +22,8 @@ use crate::queue::{QueueRequest, QueueView};
 use crate::rates::{RatesRequest, RatesView};
 use crate::retained::{DroppedView, RetentionPreview};
 use crate::status::Status;
+use crate::tally::{TallyRequest, TallyView};
+use crate::trend::{TrendRequest, TrendView};
 use crate::visit::HistoryView;
 use crate::why::WhyView;
 
@@ -65,6 +68,12 @@ pub enum Request {
     Links(LinksRequest),
     /// What was found to be new, changed or gone?
     Changes(ChangesRequest),
+    /// What changed last?
+    Latest(LatestRequest),
+    /// How did the figures move?
+    Trend(TrendRequest),
+    /// What did the last visits bring?
+    Tally(TallyRequest),
     /// What stands in the log, with what is known of its pages?
     Log(LogRequest),
     /// Which hosts are known?
@@ -91,6 +100,8 @@ pub enum Request {
     SetBudget(BudgetRequest),
     /// These pages changed.
     Push(PushRequest),
+    /// These are seeds from now on.
+    Add(AddRequest),
     /// Set or remove an override, or list them.
     Override(OverrideRequest),
 }
@@ -125,6 +136,17 @@ pub struct BudgetRequest {
 pub struct PushRequest {
     /// Their URLs.
     pub urls: Vec<String>,
+}
+
+/// Seeds to be added.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddRequest {
+    /// URLs and domains, each as on a line of a list of seeds.
+    pub urls: Vec<String>,
+    /// Tags for all of them.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 /// What the user wants for a URL, a pattern or a host.
@@ -202,6 +224,12 @@ pub enum Answer {
     Links(LinksView),
     /// Some of the log.
     Changes(ChangesView),
+    /// What changed last.
+    Latest(LatestView),
+    /// How the figures moved.
+    Trend(TrendView),
+    /// What the last visits brought.
+    Tally(Box<TallyView>),
     /// Some of the log, with what is known of its pages.
     Log(LogView),
     /// Some of the hosts.
@@ -230,6 +258,8 @@ pub enum Answer {
     Rates(RatesView),
     /// What came of pushed URLs.
     Pushed(PushView),
+    /// What came of seeds.
+    Added(AddView),
     /// What came of an override.
     Overrides(OverridesView),
     /// That is all.
@@ -266,6 +296,15 @@ pub struct PushView {
     pub examples: Vec<String>,
 }
 
+/// What came of seeds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddView {
+    /// Seeds that can be used.
+    pub given: u64,
+    /// Those whose page was not known.
+    pub new: u64,
+}
+
 /// Why there is no answer, or no more of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
@@ -281,6 +320,8 @@ pub struct Failed {
 pub enum FailureKind {
     /// The answer is no, or there is none.
     Unexpected,
+    /// Ask for something that is known.
+    NotKnown,
     /// Ask otherwise.
     BadRequest,
     /// Mend the configuration.

@@ -52,6 +52,9 @@ pub(crate) fn answer(
         Request::Pages(asked) => pages(opened, asked, now, reply),
         Request::Links(asked) => links(opened, asked, now, reply),
         Request::Changes(asked) => changes(opened, asked, now, reply).map(drop),
+        Request::Latest(asked) => reply(Answer::Latest(query::latest(&source, &asked)?)),
+        Request::Trend(asked) => reply(Answer::Trend(query::trend(&opened.path, &asked, now)?)),
+        Request::Tally(asked) => reply(Answer::Tally(Box::new(query::tally(&source, &asked)?))),
         Request::Log(mut asked) => log(opened, &mut asked, now, reply),
         Request::Hosts(asked) => hosts(opened, asked, now, reply),
         Request::Queue(asked) => reply(Answer::Queue(query::queue(&source, &asked)?)),
@@ -69,7 +72,7 @@ pub(crate) fn answer(
         Request::RetentionPreview => {
             reply(Answer::RetentionPreview(verbs::retain::preview(opened, now)?))
         }
-        Request::SetBudget(_) | Request::Push(_) | Request::Override(_) => {
+        Request::SetBudget(_) | Request::Push(_) | Request::Add(_) | Request::Override(_) => {
             Err(Failure::usage("this request changes a crawl, and none runs here"))
         }
     }

@@ -23,7 +23,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use evercrawl_model::Time;
-use evercrawl_query::{Failed, FailureKind};
+use evercrawl_query::{Failed, FailureKind, QueryError};
 use evercrawl_state::StateError;
 
 use crate::exit::{self, Failure};
@@ -42,10 +42,14 @@ fn at_any_depth<T>(dir: &Path, name: impl FnOnce(&Path) -> io::Result<T>) -> io:
 }
 
 /// An error as it travels.
-fn failed(error: &anyhow::Error) -> Failed {
+pub(crate) fn failed(error: &anyhow::Error) -> Failed {
     let ended = matches!(error.downcast_ref(), Some(StateError::Ended));
+    let not_known =
+        |error: &QueryError| matches!(error, QueryError::NotKnown(_) | QueryError::Nothing(_));
+    let unknown = error.downcast_ref().is_some_and(not_known);
     let kind = match exit::code_of(error) {
         _ if ended => FailureKind::Ended,
+        _ if unknown => FailureKind::NotKnown,
         exit::USAGE => FailureKind::BadRequest,
         exit::CONFIG => FailureKind::Configuration,
         exit::STORAGE => FailureKind::Storage,
@@ -58,7 +62,7 @@ fn failed(error: &anyhow::Error) -> Failed {
 /// The error that came.
 fn failure(failed: Failed) -> Failure {
     let code = match failed.kind {
-        FailureKind::Unexpected => exit::UNEXPECTED,
+        FailureKind::Unexpected | FailureKind::NotKnown => exit::UNEXPECTED,
         FailureKind::BadRequest => exit::USAGE,
         FailureKind::Configuration => exit::CONFIG,
         FailureKind::Storage | FailureKind::Busy | FailureKind::Protocol => exit::STORAGE,
@@ -69,7 +73,7 @@ fn failure(failed: Failed) -> Failure {
 }
 
 /// The present time.
-fn now() -> Time {
+pub(crate) fn now() -> Time {
     evercrawl_engine::live::SystemClock.now()
 }
 

@@ -124,6 +124,10 @@ impl Service {
                 let pushed = verbs::push::running(&asked, &self.opened()?, &self.inbox)?;
                 reply(Answer::Pushed(pushed))
             }
+            Request::Add(asked) => {
+                let added = verbs::add::running(&asked, &self.opened()?, &self.inbox)?;
+                reply(Answer::Added(added))
+            }
             Request::Override(asked) => {
                 let view = verbs::overrides::running(&asked, &self.opened()?, &self.inbox)?;
                 reply(Answer::Overrides(view))

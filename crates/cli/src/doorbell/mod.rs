@@ -6,24 +6,34 @@
 //! budget, pauses, robots.txt or scope.
 
 mod calls;
-mod http;
 mod signature;
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use evercrawl_engine::live::{Inbox, SystemClock};
+use evercrawl_httpd::{Bounds, Handler, Head, Hosts, Method, Request, Response, Server};
 use evercrawl_model::Time;
 use evercrawl_state::{CommittedReader, DiskStore};
 
 use crate::exit::Failure;
 use crate::settings::Settings;
-use http::Answer;
+use calls::words;
 
-/// Callers at a time.
-const MOST_CALLERS: usize = 16;
+/// What no caller can exceed: sixteen at a time, one request each, ten seconds for each part of it.
+const BOUNDS: Bounds = Bounds {
+    connections: 16,
+    threads: 16,
+    head_time: Duration::from_secs(10),
+    head_bytes: 16 << 10,
+    body_time: Duration::from_secs(10),
+    patience: Duration::from_secs(10),
+    keep_alive: false,
+};
+/// The longest body.
+const MOST_BODY: usize = 2 << 20;
 /// URLs a second over all callers, in the long run and at once.
 const URLS_A_SECOND: f64 = 100.0;
 const URLS_AT_ONCE: f64 = 20_000.0;
@@ -57,51 +67,44 @@ pub(crate) fn listener(settings: &Settings) -> anyhow::Result<Option<TcpListener
 }
 
 impl Doorbell {
-    /// Starts to answer callers.
+    /// Starts to answer callers; ends when what is returned is dropped.
     pub(crate) fn open(
         listener: TcpListener,
         settings: Arc<Settings>,
         reading: CommittedReader<DiskStore>,
         inbox: Inbox,
-    ) -> io::Result<()> {
+    ) -> io::Result<Server> {
         let word = |name| settings.items(name).first().cloned();
         let (token, secret) = (word("push.token"), word("push.secret"));
         let allowance = Mutex::new(Allowance::at(SystemClock.now()));
-        let bell = Arc::new(Doorbell { settings, reading, inbox, token, secret, allowance });
-        let thread = std::thread::Builder::new().name("doorbell".into());
-        thread.spawn(move || bell.listen(&listener)).map(drop)
-    }
-
-    fn listen(self: Arc<Self>, listener: &TcpListener) {
-        for caller in listener.incoming().flatten() {
-            let bell = self.clone();
-            // The listener and this clone are two; every caller being served holds one more.
-            if Arc::strong_count(&self) > MOST_CALLERS + 2 {
-                let busy = Answer::words(503, "too many concurrent callers; retry later").after(1);
-                let _ = caller.set_write_timeout(Some(Duration::from_millis(100)));
-                let _ = busy.write(&caller);
-                continue;
-            }
-            // A caller that cannot be served sees the connection close.
-            let _ = std::thread::Builder::new().name("caller".into()).spawn(move || {
-                let _ = bell.serve(&caller);
-            });
-        }
-    }
-
-    fn serve(&self, caller: &TcpStream) -> io::Result<()> {
-        let answer = match http::read(caller)? {
-            Ok(request) => self.answer(&request),
-            Err(answer) => answer,
-        };
-        answer.write(caller)?;
-        http::hang_up(caller)
+        let bell = Doorbell { settings, reading, inbox, token, secret, allowance };
+        // There are no pages here, and callers have a token or no origin: any name will do.
+        Server::start(listener, BOUNDS, Hosts::Any, Arc::new(bell))
     }
 
     /// Admits `urls` more, or returns after how many seconds it could.
     fn allow(&self, urls: usize) -> Result<(), u64> {
         let mut allowance = self.allowance.lock().unwrap_or_else(PoisonError::into_inner);
         allowance.take(urls as f64, SystemClock.now())
+    }
+}
+
+impl Handler for Doorbell {
+    fn admit(&self, head: &Head) -> Result<usize, Response> {
+        let is_sized = head.header("content-length").is_some();
+        let is_chunked = head.header("transfer-encoding").is_some();
+        if is_chunked || head.method == Method::POST && !is_sized {
+            return Err(words(411, "Content-Length is missing"));
+        }
+        Ok(MOST_BODY)
+    }
+
+    fn answer(&self, request: Request) -> Response {
+        self.respond(&request)
+    }
+
+    fn refuse(&self, status: u16, reason: &str) -> Response {
+        words(status, reason)
     }
 }
 

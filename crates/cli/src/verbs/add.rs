@@ -3,16 +3,17 @@
 use std::io::{IsTerminal, Write};
 
 use evercrawl_engine::DataDir;
-use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::live::{Inbox, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_model::Time;
+use evercrawl_query::{AddRequest, AddView};
 use evercrawl_state::{DiskStore, Load};
 use evercrawl_urls::Seed;
 use serde_json::json;
 
 use super::crawl::open_walk;
-use super::take;
-use crate::args::{Add, RunArgs};
+use super::{Opened, take};
+use crate::args::{Add, Common, RunArgs};
 use crate::units::{show_count, show_counted};
 use crate::{crawl_config, exit, print, seeds};
 
@@ -38,6 +39,35 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
         eprintln!("next: evercrawl crawl --data {}", dir.path().display());
     }
     Ok(exit::OK)
+}
+
+/// Adds seeds to the crawl that works in the data directory.
+pub(crate) fn running(
+    asked: &AddRequest,
+    opened: &Opened,
+    inbox: &Inbox,
+) -> anyhow::Result<AddView> {
+    let seeds = seeds::parse(asked, crawl_config::steps(&opened.settings)?)?;
+    let given = seeds.len() as u64;
+    Ok(AddView { given, new: inbox.add_seeds(seeds)?.new })
+}
+
+/// Nobody crawls: the seeds are added here.
+pub(crate) fn stopped(
+    asked: &AddRequest,
+    dir: &DataDir,
+    common: &Common,
+) -> anyhow::Result<AddView> {
+    let settings = crawl_config::settings(common, None)?;
+    let config = crawl_config::crawl_config(&settings, &RunArgs::default())?;
+    let seeds = seeds::parse(asked, config.walk.reading.steps)?;
+    let mut walk = open_walk(dir, &settings, &config)?;
+    let (given, mut new) = (seeds.len() as u64, 0);
+    for seed in &seeds {
+        new += u64::from(walk.add_seed(seed, SystemClock.now())?);
+    }
+    walk.close()?;
+    Ok(AddView { given, new })
 }
 
 /// Seeds being added: a few one by one, many sorted and at once.

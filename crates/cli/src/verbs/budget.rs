@@ -63,6 +63,13 @@ fn view(asked: &BudgetRequest, settings: &Settings, running: bool) -> anyhow::Re
     Ok(BudgetView { budget_a_second: rate(asked)?, fixed_interval, running })
 }
 
+/// Notes the budget for the next run in `dir`.
+pub(crate) fn stopped(asked: &BudgetRequest, dir: &Path) -> anyhow::Result<BudgetView> {
+    rate(asked)?;
+    let settings = remember(asked, dir)?;
+    view(asked, &settings, false)
+}
+
 /// A note for crawls with a fixed interval, where no policy divides the budget.
 fn fixed_note(view: &BudgetView) -> &'static str {
     match view.fixed_interval {

@@ -4,31 +4,35 @@ use serde_json::json;
 
 use crate::access::host_rules;
 use crate::args::Common;
-use crate::settings::{Key, Value};
+use crate::settings::{Key, Settings, Value};
 use crate::{crawl_config, exit, print};
 
 /// What the rules for some hosts mean.
 const RULE: &str = "a rule for some hosts";
+
+/// Every setting as JSON.
+pub(crate) fn lines(settings: &Settings) -> Vec<serde_json::Value> {
+    let setting = |(key, value): (&Key, &Value)| {
+        json!({
+            "name": key.name,
+            "value": settings.shown(key),
+            "from": value.origin.to_string(),
+            "default": key.default,
+            "help": key.help,
+        })
+    };
+    let rule =
+        |(name, value, from)| json!({"name": name, "value": value, "from": from, "help": RULE});
+    let rules = host_rules::shown(settings).into_iter().map(rule);
+    settings.iter().map(setting).chain(rules).collect()
+}
 
 pub(crate) fn show(common: &Common, json: bool) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(common, None)?;
     let rules = host_rules::shown(&settings);
     let mut out = print::data();
     if json {
-        for (key, value) in settings.iter() {
-            let line = json!({
-                "name": key.name,
-                "value": settings.shown(key),
-                "from": value.origin.to_string(),
-                "default": key.default,
-                "help": key.help,
-            });
-            print::json_line(&mut out, &line)?;
-        }
-        for (name, value, from) in rules {
-            let line = json!({"name": name, "value": value, "from": from, "help": RULE});
-            print::json_line(&mut out, &line)?;
-        }
+        lines(&settings).iter().try_for_each(|line| print::json_line(&mut out, line))?;
         return Ok(exit::OK);
     }
     let row = |(key, value): (&Key, &Value)| {

@@ -1,7 +1,9 @@
 //! `evercrawl crawl`: discovers, fetches, archives and revisits pages.
 
+mod curves;
 mod keeper;
 mod label;
+pub(crate) mod process;
 mod screen;
 mod several;
 
@@ -162,8 +164,10 @@ impl Directory<'_> {
         let (board, inbox, before) =
             (StatusBoard::default(), Inbox::default(), walk.counters().clone());
         let mut screen = Screen::new(self.args.json, self.args.quiet, board.clone())
-            .labelled(&self.label, dir.path());
+            .labelled(&self.label, dir.path())
+            .keeping_curves(dir.path());
         let _door = self.open_door(&dir, &walk, &settings, &inbox, board);
+        let mut bell = None;
         if let Some(listener) = listener {
             // Where the system chose the port, nothing else tells it.
             let is_chosen = settings.items("push.listen").iter().any(|at| at.ends_with(":0"));
@@ -172,7 +176,7 @@ impl Directory<'_> {
                 self.label.print(&format!("accepting pushes at http://{address}/push"));
             }
             let reading = walk.state().reading().committed_reader();
-            Doorbell::open(listener, settings.clone(), reading, inbox.clone())?;
+            bell = Some(Doorbell::open(listener, settings.clone(), reading, inbox.clone())?);
         }
         let mut keeper = Keeper::new(dir.path(), &self.label);
         let show = |progress: &Progress, walk: &Walk<DiskStore>| {
@@ -189,7 +193,7 @@ impl Directory<'_> {
             free_disk: &free_disk,
         };
         let (ended, progress, walk) = services.run(crawl, show)?;
-        drop(keeper);
+        drop((bell, keeper));
         screen.clear();
         self.finish(walk, ended, &progress, &before, &dir)
     }
@@ -330,23 +334,28 @@ fn is_loopback(host: &str) -> bool {
 
 /// Ctrl-C and a polite kill: once lets what is in flight finish, twice does not.
 pub(crate) fn listen_for_signals(stoppers: Vec<Stopper>, quiet: bool) {
+    on_signals(move |times| {
+        stoppers.iter().for_each(Stopper::stop);
+        if times == 1 && !quiet {
+            eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
+        }
+    });
+}
+
+/// Calls `react` at each Ctrl-C or polite kill, with how many there were.
+pub(crate) fn on_signals(mut react: impl FnMut(u32) + Send + 'static) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
         runtime.block_on(async {
             use tokio::signal::unix::{SignalKind, signal};
             let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
-            let mut asked = 0;
-            loop {
+            for times in 1.. {
                 tokio::select! {
                     _ = tokio::signal::ctrl_c() => {}
                     _ = terminate.recv() => {}
                 }
-                asked += 1;
-                stoppers.iter().for_each(Stopper::stop);
-                if asked == 1 && !quiet {
-                    eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
-                }
+                react(times);
             }
         });
     });

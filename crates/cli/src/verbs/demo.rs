@@ -127,7 +127,8 @@ fn crawl(
         }
     }
     let board = StatusBoard::default();
-    let mut screen = Screen::new(false, args.json || policy != "index", board);
+    let mut screen =
+        Screen::new(false, args.json || policy != "index", board).keeping_curves(dir.path());
     let mut watch = Vec::new();
     let show = |progress: &Progress, walk: &Walk<DiskStore>| {
         if progress.at.since(progress.began) >= time / 2

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Init) -> anyhow::Result<u8> {
 }
 
 /// The settings that are changed most; `evercrawl config show` lists the rest.
-fn template(contact: Option<&str>, agent: Option<&str>) -> String {
+pub(crate) fn template(contact: Option<&str>, agent: Option<&str>) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let contact = contact
         .map_or("# contact = \"https://example.org/bot.html\"".to_owned(), |contact| {

@@ -55,6 +55,19 @@ pub(crate) fn running(
 
 /// Nobody crawls: the pages are due sooner when somebody does.
 fn stopped(args: &Push, opened: Opened) -> anyhow::Result<Pushed> {
+    note(opened, |each| in_pieces(&args.urls, each))
+}
+
+/// The same for a request.
+pub(crate) fn noted(asked: &PushRequest, opened: Opened) -> anyhow::Result<PushView> {
+    note(opened, |each| asked.urls.chunks(PIECE).try_for_each(each)).map(|pushed| pushed.0)
+}
+
+/// Notes the URLs that `read` hands on, in pieces.
+fn note(
+    opened: Opened,
+    read: impl FnOnce(&mut dyn FnMut(&[String]) -> anyhow::Result<()>) -> anyhow::Result<()>,
+) -> anyhow::Result<Pushed> {
     let Opened { state, settings, held, .. } = opened;
     // The store is opened anew, for writing; the lock is held meanwhile.
     drop(state);
@@ -62,7 +75,7 @@ fn stopped(args: &Push, opened: Opened) -> anyhow::Result<Pushed> {
     let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
     let mut walk = open_walk(&dir, &settings, &config)?;
     let mut pushed = Pushed::default();
-    let read = in_pieces(&args.urls, |piece| {
+    let read = read(&mut |piece| {
         let urls = pushed.read(&settings, piece);
         pushed.count(&walk.signal_all(&urls, SystemClock.now())?);
         if walk.pending() > COMMIT_KEYS {

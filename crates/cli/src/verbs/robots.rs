@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Robots) -> anyhow::Result<u8> {
 }
 
 /// Fetches the robots.txt that speaks for a URL.
-fn fetch(
+pub(crate) fn fetch(
     settings: &crate::settings::Settings,
     data: &Path,
     url: &str,

@@ -353,6 +353,14 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
                 Ok(SignalCounts::default())
             }
             Command::Signals(urls) => self.walk.signal_all(urls, now),
+            Command::Seeds(seeds) => {
+                let mut counts = SignalCounts::default();
+                for seed in seeds {
+                    let is_new = self.walk.add_seed(seed, now)?;
+                    *(if is_new { &mut counts.new } else { &mut counts.known }) += 1;
+                }
+                Ok(counts)
+            }
             Command::Budget(rate) => {
                 self.set_budget(*rate, now);
                 Ok(SignalCounts::default())

@@ -1,7 +1,7 @@
 //! How do others change what a running crawl does? They leave a request; the walk's thread takes
 //! it, commits it, and only then answers.
 
-use evercrawl_urls::Canonical;
+use evercrawl_urls::{Canonical, Seed};
 
 use super::handover::{Receiver, Sender, queue};
 use crate::EngineError;
@@ -28,6 +28,8 @@ pub(super) enum Command {
     Overrides(Vec<OverrideChange>),
     /// Somebody says that these pages changed.
     Signals(Vec<Canonical>),
+    /// These are seeds from now on.
+    Seeds(Vec<Seed>),
     /// So many requests a second from now on.
     Budget(f64),
 }
@@ -48,6 +50,11 @@ impl Inbox {
     /// Tells the crawl that these pages changed; returns once it has committed what that means.
     pub fn signal(&self, urls: Vec<Canonical>) -> Result<SignalCounts, EngineError> {
         self.leave(Command::Signals(urls))
+    }
+
+    /// Adds seeds to the crawl; returns, once they are committed, how many pages were known and how many not.
+    pub fn add_seeds(&self, seeds: Vec<Seed>) -> Result<SignalCounts, EngineError> {
+        self.leave(Command::Seeds(seeds))
     }
 
     /// Has the crawl keep to another budget, in requests a second, from now on.

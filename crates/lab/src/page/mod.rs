@@ -7,7 +7,7 @@ mod table;
 
 use std::fmt::Write;
 
-use crate::figure::{self, Figure, escaped};
+use evercrawl_draw::{self as draw, Figure, escaped};
 pub use table::{Cell, CellValue, ReportTable, cell, count, number, percent};
 
 const STYLE: &str = "\
@@ -130,7 +130,7 @@ impl ReportPage {
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
              <title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n{before}{list}{after}</body>\n</html>\n",
             escaped(&self.title),
-            if self.figures > 0 { figure::STYLE } else { "" },
+            if self.figures > 0 { draw::STYLE } else { "" },
         )
     }
 
@@ -165,7 +165,7 @@ fn marked_up(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Axis, FigureLine, Panel};
+    use evercrawl_draw::{Axis, FigureLine, Panel};
 
     fn figure(description: &str) -> Figure {
         let line = FigureLine::curve("x", vec![(0.0, 0.0), (1.0, 1.0)]);

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::figure::escaped;
+use evercrawl_draw::escaped;
 
 /// A table of more columns than this is set smaller; those with intervals count twice.
 const MANY: usize = 8;

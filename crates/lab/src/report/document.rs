@@ -1,7 +1,7 @@
 //! What does a report consist of, and which files does it make?
 
-use crate::figure::Figure;
 use crate::page::{ReportPage, ReportTable};
+use evercrawl_draw::Figure;
 
 /// What we measured for one of the documents, next to what it claims.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,8 +167,8 @@ pub fn index(documents: &[ReportDocument]) -> ReportFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Axis, FigureLine, Panel};
     use crate::page::count;
+    use evercrawl_draw::{Axis, FigureLine, Panel};
 
     fn document() -> ReportDocument {
         let mut document = ReportDocument::new("s9", "Nine", "About `nine`.");

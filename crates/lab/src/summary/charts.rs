@@ -2,8 +2,8 @@
 
 use super::tables::capital;
 use super::{RunSummary, marked};
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::measure::{MeanWithError, ScoreMeasure};
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 /// The most budgets shown side by side.
 const MOST_PANELS: usize = 3;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::code::{At, digest_text};
 use crate::source::{QueryError, Source};
+pub(crate) use versions::text_of;
 use versions::{Archived, Version, nothing};
 use words::{Changes, Gap, Hunk, Mark};
 

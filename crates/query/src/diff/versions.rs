@@ -193,7 +193,8 @@ fn content_of(visit: &Visit) -> Option<[u8; 20]> {
     visit.digest.filter(|_| brought)
 }
 
-fn text_of(record: &Record, url: &str) -> Option<String> {
+/// What a record says.
+pub(crate) fn text_of(record: &Record, url: &str) -> Option<String> {
     let body = unpacked(record);
     let content_type = record.http_headers("content-type").next();
     let document = Document { bytes: &body.bytes, content_type: content_type.as_deref(), url };

@@ -13,6 +13,7 @@ use evercrawl_state::DiskStore;
 use serde_json::json;
 
 use super::Label;
+use super::curves::Curves;
 use crate::control::{Posted, StatusBoard};
 use crate::{print, report};
 
@@ -29,6 +30,8 @@ pub(crate) struct Screen {
     quiet: bool,
     terminal: bool,
     board: StatusBoard,
+    /// Keeps the figures of the run over time.
+    curves: Option<Curves>,
     label: Label,
     /// The data directory, in JSON.
     data: Option<String>,
@@ -52,6 +55,7 @@ impl Screen {
             quiet,
             terminal,
             board,
+            curves: None,
             label,
             data,
             shown,
@@ -67,6 +71,15 @@ impl Screen {
         let terminal = self.terminal && !label.is_one_of_several();
         let data = Some(dir.display().to_string());
         Screen { terminal, label: label.clone(), data, ..self }
+    }
+
+    /// The same, which keeps the figures of the crawl in `dir` over time.
+    pub(crate) fn keeping_curves(mut self, dir: &Path) -> Self {
+        match Curves::of(dir) {
+            Ok(curves) => self.curves = Some(curves),
+            Err(error) => self.label.print(&format!("cannot note figures over time: {error}")),
+        }
+        self
     }
 
     pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
@@ -115,6 +128,9 @@ impl Screen {
         if let Some((_, survey)) = &self.survey
             && let Ok(status) = Status::of_walk(progress, walk, lately, survey.clone())
         {
+            if let Some(curves) = &mut self.curves {
+                curves.note(&status);
+            }
             let (next, meters) = (progress.next.distribution(), walk.meters());
             self.board.put(Posted { status, next, meters });
         }

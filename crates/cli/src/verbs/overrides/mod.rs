@@ -59,7 +59,7 @@ pub(crate) fn running(
 }
 
 /// Nobody crawls: the changes are made here.
-fn stopped(asked: &OverrideRequest, opened: Opened) -> anyhow::Result<OverridesView> {
+pub(crate) fn stopped(asked: &OverrideRequest, opened: Opened) -> anyhow::Result<OverridesView> {
     let decided = decide(asked, &opened)?;
     let Opened { state, settings, held, .. } = opened;
     // The store is opened anew, for writing; the lock is held meanwhile.

@@ -3,9 +3,9 @@
 use super::collect::{CollectionMethod, Rates};
 use super::compare::{FOUR, SHARES, TWENTY_FOUR, cheaper, collected_axes, dots, mean, point};
 use super::measure::{BUDGETS, HORIZONS, PRINTED, RATIOS, SWEPT, SurveyMeasurement};
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::page::{ReportTable, cell, percent};
 use crate::report::ReportDocument;
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 pub(super) fn write(document: &mut ReportDocument, measured: &[Vec<SurveyMeasurement>]) {
     by_ratio(document, measured);

@@ -3,10 +3,10 @@
 use super::collect::{CollectionMethod, Rates};
 use super::measure::{DEPTHS, HORIZONS, METHODS, PRINTED, SurveyMeasurement};
 use super::survey::weeks;
-use crate::figure::{Axis, Figure, FigureLine, Panel, ReferenceLine};
 use crate::page::{Cell, ReportTable, cell, number, percent};
 use crate::report::ReportDocument;
 use crate::report::trace::SiteTrace;
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel, ReferenceLine};
 
 pub(super) const SHARES: [f64; 6] = [0.0, 20.0, 40.0, 60.0, 80.0, 100.0];
 /// Four weeks, by its place in the horizons.

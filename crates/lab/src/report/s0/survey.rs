@@ -1,10 +1,10 @@
 //! Tables 1 to 3, figures 1, 10 and 11: how do the sites change?
 
 use super::measure::{ByTop, HORIZONS, PRINTED, SurveyMeasurement};
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::page::{Cell, ReportTable, cell, count, number, percent};
 use crate::report::ReportDocument;
 use crate::report::trace::{SiteTrace, WEEK};
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 pub(super) fn write(
     document: &mut ReportDocument,

@@ -5,11 +5,11 @@ use evercrawl_policy::{Agenda, Days, Page, Round};
 use evercrawl_sites::{Pairing, Partition, PartitionMethod, dependence};
 
 use super::{METHODS, YEAR, rank_correlation, updates};
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::page::{Cell, ReportTable, number, percent};
 use crate::report::ReportDocument;
 use crate::report::threads::each;
 use crate::report::trace::{SiteTrace, WEEK};
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 /// How the members of a site are grouped.
 const GROUPINGS: [(&str, Grouping); 6] = [

@@ -6,10 +6,10 @@ use evercrawl_sites::{
 };
 
 use super::{METHODS, YEAR, rank_correlation, updates};
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::page::{Cell, ReportTable, cell, count, number, percent};
 use crate::report::ReportDocument;
 use crate::report::trace::SiteTrace;
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 /// The widths of the paper.
 const WIDTHS: [f64; 4] = [0.0, 0.05, 0.2, 0.5];

@@ -3,10 +3,10 @@
 use evercrawl_sites::{Partition, UNREACHED};
 
 use super::{METHODS, YEAR, updates};
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::page::{Cell, ReportTable, cell, count, number};
 use crate::report::ReportDocument;
 use crate::report::trace::SiteTrace;
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 const DEPTHS: u32 = 8;
 

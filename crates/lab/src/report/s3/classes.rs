@@ -4,10 +4,10 @@ use evercrawl_estimate::classes::Classes;
 use evercrawl_estimate::poisson::change_within;
 use evercrawl_policy::SplitMix64;
 
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::page::{ReportTable, cell, count, percent};
 use crate::report::threads::each;
 use crate::report::{Effort, ReportDocument};
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 const WEEKLY: f64 = 1.0 / 7.0;
 const MONTHLY: f64 = 1.0 / 30.0;

@@ -8,10 +8,10 @@ use evercrawl_policy::SplitMix64;
 
 use super::orders::exponential;
 use crate::drawings::estimator_bias;
-use crate::figure::{Axis, Figure, FigureLine, Panel, ReferenceLine};
 use crate::page::{ReportTable, cell, count, number};
 use crate::report::threads::each;
 use crate::report::{Effort, ReportDocument};
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel, ReferenceLine};
 
 const CHECKS: [u64; 3] = [3, 10, 50];
 const RATES: [f64; 5] = [0.2, 0.5, 1.0, 2.0, 3.0];

@@ -4,10 +4,10 @@ use evercrawl_estimate::VisitOrder;
 use evercrawl_estimate::poisson::{age_at, age_since_last_change_at};
 use evercrawl_policy::SplitMix64;
 
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::page::{ReportTable, cell};
 use crate::report::threads::each;
 use crate::report::{Effort, ReportDocument};
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 const RATES: [f64; 6] = [0.1, 0.5, 1.0, 2.0, 5.0, 10.0];
 const ORDERS: [(VisitOrder, &str); 3] = [

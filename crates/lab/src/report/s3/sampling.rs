@@ -3,10 +3,10 @@
 use evercrawl_policy::SplitMix64;
 use evercrawl_policy::schedulers::sample_size::{SampleSize, ShareSpread};
 
-use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::page::{ReportTable, cell, count, percent};
 use crate::report::threads::each;
 use crate::report::{Effort, ReportDocument};
+use evercrawl_draw::{Axis, Figure, FigureLine, Panel};
 
 const SITES: usize = 500;
 const CYCLES: usize = 60;

@@ -27,7 +27,7 @@ const DOT: f64 = 3.6;
 const BORDER: f64 = 1.5;
 
 /// The looks of every figure: in the file of one that stands alone, once in a page that shows several.
-pub(crate) const STYLE: &str = "\
+pub const STYLE: &str = "\
 svg text{font:13px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2328}
 svg .title{font-size:15px;font-weight:600}svg .tick{font-size:12px;fill:#59636e}
 .paper{fill:#fff}.grid{stroke:#e4e7eb}.axis,.rule{stroke:#59636e}.rule{stroke-dasharray:1 3;stroke-linecap:round}
@@ -94,7 +94,7 @@ pub struct FigureLine {
     /// Whether its points are joined, marked, or both.
     pub drawn: LineShape,
     /// How far each point may be off: its lowest and its highest y. Empty if that is not shown.
-    pub(crate) band: Vec<(f64, f64)>,
+    pub band: Vec<(f64, f64)>,
     /// That of the policy it is of.
     look: Option<LineStyle>,
 }
@@ -134,12 +134,12 @@ impl FigureLine {
     }
 
     /// A curve without a name, behind the others.
-    pub(crate) fn faint(points: Vec<(f64, f64)>) -> Self {
+    pub fn faint(points: Vec<(f64, f64)>) -> Self {
         FigureLine::new("", points, LineShape::Faint)
     }
 
     /// Points that are marked and joined.
-    pub(crate) fn dotted_curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+    pub fn dotted_curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         FigureLine::new(label, points, LineShape::DottedCurve)
     }
 
@@ -320,7 +320,8 @@ fn spread(labels: &mut [(f64, usize)], bottom: f64) {
     }
 }
 
-pub(crate) fn escaped(words: &str) -> String {
+/// Text as markup says it.
+pub fn escaped(words: &str) -> String {
     words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
