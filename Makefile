@@ -41,6 +41,7 @@ docs: ## rustdoc, warnings denied
 
 check-large: ## the large end-to-end checks, some minutes
 	cargo test --release --package evercrawl-cli --locked -- --ignored --nocapture
+	cargo test --release --package evercrawl-render --locked -- --ignored --nocapture
 
 soak: ## power cuts and failing disks in simulated crawls, by as many seeds as SEEDS says (100,000), from FROM on
 	SEEDS=$${SEEDS:-100000} cargo test --release --package evercrawl-engine --test engine --locked -- power_cuts:: --nocapture

@@ -5,6 +5,7 @@ mod documents;
 mod listings;
 mod networks;
 mod own_webs;
+mod rendering;
 mod serve;
 mod ways_in;
 
@@ -25,6 +26,7 @@ pub(crate) use listings::{ArchiveArgs, Listing};
 
 pub(crate) use networks::network_after_space;
 pub(crate) use own_webs::{Demo, Testweb};
+pub(crate) use rendering::{Doctor, RenderingArgs};
 use serve::SERVE_EXAMPLES;
 pub(crate) use serve::{CrawlProcess, ServeArgs};
 pub(crate) use ways_in::WaysInArgs;
@@ -133,6 +135,9 @@ pub(crate) enum Verb {
     Push(Push),
     /// Fetch one URL and show the response; stores nothing
     Fetch(Fetch),
+    /// Check what this machine can do, such as rendering pages
+    #[command(after_help = "Exit code 1: pages cannot be rendered here.")]
+    Doctor(Doctor),
     /// Test whether robots.txt allows a URL (exit code 1: disallowed)
     Robots(Robots),
     /// Verify the data directory (exit code 1: faults found)
@@ -208,6 +213,8 @@ pub(crate) struct Crawl {
     pub(crate) common: CommonOfSeveral,
     #[command(flatten)]
     pub(crate) rules: CrawlRules,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Listen here for pushes over HTTP, e.g. 127.0.0.1:8090
@@ -517,9 +524,16 @@ pub(crate) struct Fetch {
     pub(crate) common: Common,
     #[command(flatten)]
     pub(crate) rules: CrawlRules,
-    /// Print only the decompressed body
+    /// Print only the decompressed body; with --render, the DOM after its scripts ran
     #[arg(long)]
     pub(crate) body: bool,
+    /// Run the page's scripts in a browser without a network; each request that they make is made by
+    /// Evercrawl, as robots.txt and pauses allow
+    #[arg(long)]
+    pub(crate) render: bool,
+    /// Write a picture of the rendered page as PNG to this file
+    #[arg(long, value_name = "FILE", requires = "render")]
+    pub(crate) screenshot: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

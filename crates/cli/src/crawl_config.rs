@@ -1,6 +1,7 @@
 //! How do settings become the configuration of a crawl?
 
 mod preset;
+pub(crate) mod rendering;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -134,6 +135,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         },
         archive: archive(settings)?,
         ranking: RankingConfig { every: ranking, kept_in: None },
+        rendering: rendering::of_crawl(settings)?,
         cookie_file: None,
     })
 }

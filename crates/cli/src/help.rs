@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         &["push", "pin", "boost", "pause", "resume", "trust", "exclude", "overrides"],
     ),
     ("Maintain a data directory", &["check", "retain", "config"]),
-    ("Try one URL", &["fetch", "robots"]),
+    ("Try one URL", &["fetch", "robots", "doctor"]),
     ("Test and simulate", &["demo", "testweb", "lab"]),
 ];
 

@@ -110,6 +110,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Budget(args) => verbs::budget::run(&args),
         Verb::Push(args) => verbs::push::run(&args),
         Verb::Fetch(args) => verbs::fetch::run(&args),
+        Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Robots(args) => verbs::robots::run(&args),
         Verb::Check(args) => verbs::check::run(&args),
         Verb::Retain(args) => verbs::retain::run(&args),

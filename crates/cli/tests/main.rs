@@ -40,6 +40,7 @@ mod pace;
 mod politeness;
 mod push;
 mod rank;
+mod render;
 mod reports;
 mod retention;
 mod rules;

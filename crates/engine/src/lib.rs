@@ -55,7 +55,7 @@ pub use evercrawl_insight::{importance, mirrors, suspicion};
 pub use evercrawl_planner::{self as planner, freshness, overrides, schedule};
 pub use frontier::{FrontierConfig, Pace};
 pub use planner::{Planner, PlannerConfig};
-pub use process::{Job, Processed, header_links, outcome_of_answer};
+pub use process::{Job, Processed, RenderedPage, header_links, outcome_of_answer};
 pub use retention::RetentionConfig;
 pub use schedule::Schedule;
 

@@ -445,6 +445,15 @@ impl LinkReader {
         Base::new(&lease.row.url, self.steps)?.join(location)
     }
 
+    /// Whether a page of the crawl that is rendered may ask for this: as for a page requisite.
+    pub(crate) fn sub_request_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        if !self.take.embeds_from_any_host && !gate.scope().contains(url) {
+            return Err(Refusal::OutOfScope);
+        }
+        gate.check_requisite(url, at)
+    }
+
     /// Whether a list of pages may be fetched.
     pub(crate) fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);

@@ -4,6 +4,7 @@
 
 mod answer;
 mod processed;
+mod rendered;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,8 @@ use self::answer::{
 pub use self::answer::{header_links, outcome_of_answer};
 pub(crate) use self::answer::{is_part, outcome_of_failure, unpack};
 pub(crate) use self::processed::RecordPlan;
-pub use self::processed::{Job, Processed, Seen};
+pub use self::processed::{Job, Processed, RenderedPage, Seen};
+pub(crate) use self::rendered::was_rendered;
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::links::{FoundLinks, LinkReader};
@@ -225,8 +227,15 @@ impl<S: Store> Processor<S> {
     ) -> Result<(bool, Option<&'static str>), StateError> {
         let Ok(response) = &processed.job.fetched.result else { return Ok((false, None)) };
         let row = &processed.job.lease.row;
-        let document = document(response, unpacked, &row.url);
+        let dom = rendered::dom_of(&processed.job);
+        let document = match &dom {
+            Some(dom) => rendered::document(dom, &row.url),
+            None => document(response, unpacked, &row.url),
+        };
+        let digest = dom.as_deref().map_or(digest, rendered::identity);
         let extracted = read_document(&mut self.extractor, &document, &self.links, row);
+        let is_incomparable = rendered::is_incomparable(row, dom.is_some(), extracted.kind);
+        let past = whole_past(row);
         if is_guess(row) && extracted.kind == extract::ContentKind::Html {
             // Some hosts show a page for whatever is asked.
             processed.visited.visit.change = Change::Gone;
@@ -238,7 +247,8 @@ impl<S: Store> Processor<S> {
         let read = text_of(&extracted).map(|text| {
             let none = SiteMemory::default();
             let site = if lease.is_unmasked { &none } else { &lease.site_memory };
-            let before = novelty::memory_of(whole_past(row), lease.is_unmasked);
+            let comparable = past.filter(|_| !is_incomparable);
+            let before = novelty::memory_of(comparable, lease.is_unmasked);
             Read::new(text, before, site, lease.page.url, least)
         });
         processed.visited.kind = kind_of(&extracted, row.kind);
@@ -259,8 +269,30 @@ impl<S: Store> Processor<S> {
         processed.topic_likeness =
             self.links.topic_likeness(text_of(&extracted).unwrap_or_default());
         processed.words = read.as_ref().map_or(0, |read| read.outline().words());
-        self.compare(&mut processed.visited, whole_past(row), digest, read)?;
+        self.compare(&mut processed.visited, past, digest, read)?;
+        if is_incomparable {
+            let visit = &mut processed.visited.visit;
+            (visit.change, visit.score) = (Change::Same, Score::NONE);
+        }
+        self.read_other_links(processed, unpacked, directives.nofollow);
         Ok((!directives.noarchive, media_type))
+    }
+
+    /// Reads where a rendered page leads beside the links in its own DOM, and where its source does.
+    fn read_other_links(&mut self, processed: &mut Processed, unpacked: &[u8], nofollow: bool) {
+        let (Some(rendered), Ok(response)) =
+            (&processed.job.rendered, &processed.job.fetched.result)
+        else {
+            return;
+        };
+        let (lease, at) = (&processed.job.lease, processed.job.ended);
+        let others = rendered::other_links(&rendered.page, self.links.options());
+        let others = rendered::document(&others, &lease.row.url);
+        for document in [others, document(response, unpacked, &lease.row.url)] {
+            let extracted = self.extractor.extract(&document, self.links.options());
+            let read_from = (&extracted, &extract::Links::default());
+            self.links.read(lease, read_from, nofollow, at, &mut processed.links);
+        }
     }
 
     /// Reads a page that did not arrive whole. What is held of it stays; only where nothing whole is held, what
@@ -478,7 +510,7 @@ impl<S: Store> Processor<S> {
         let fetched = Fetched { result, request_bytes, times, ip, bytes_on_wire };
         let past = lease.row.past.as_ref();
         let change = change_seen(&seen, past, &lease.row);
-        let job = Job { lease, fetched, asked: at, ended: at };
+        let job = Job { lease, fetched, rendered: None, asked: at, ended: at };
         let mut visit = visit_of(&job, seen.outcome, seen.status, change);
         visit.bytes = seen.bytes;
         visit.score = if change == Change::Same { Score::NONE } else { Score::ALL };

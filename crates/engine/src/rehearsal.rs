@@ -223,7 +223,10 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         let asked = Asked { url: &lease.row.url, etag, last_modified };
         let (fetched, took) = self.web.answer(&asked, self.now);
         let (asked, ended) = (self.now, self.now.after(took));
-        self.send(ended, Reply::Page(Box::new(Job { lease, fetched, asked, ended })));
+        self.send(
+            ended,
+            Reply::Page(Box::new(Job { lease, fetched, rendered: None, asked, ended })),
+        );
     }
 
     fn ask_robots(&mut self, origin: String, lease: Box<Lease>) {

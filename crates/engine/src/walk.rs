@@ -51,7 +51,7 @@ use evercrawl_archive as archive;
 use evercrawl_metrics::Meters;
 use evercrawl_model::{Discovery, Event, HostUpdate, Time};
 use evercrawl_policy::allocate::shares::BudgetDemand;
-use evercrawl_state::{Counters, Load, State, Store, View};
+use evercrawl_state::{Counters, Load, Reading, State, Store, View};
 use evercrawl_urls::{Canonical, Scope, ScopeKind, Seed, UrlFilter};
 
 use crate::EngineError;
@@ -191,6 +191,16 @@ impl<S: Store> Walk<S> {
         let reading = self.ledger.state.reading();
         let config = (self.config.reading.clone(), self.config.schedule);
         Processor::new(config, self.links.clone(), reading, self.recent(), ids)
+    }
+
+    /// The gate, and what reads links through it.
+    pub(crate) fn link_reader(&self) -> LinkReader {
+        self.links.clone()
+    }
+
+    /// What was committed, for readers on other threads.
+    pub(crate) fn reading(&self) -> Reading<S> {
+        self.ledger.state.reading()
     }
 
     /// What content is on its way to disk.

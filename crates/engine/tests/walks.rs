@@ -59,6 +59,7 @@ impl Web {
             workers: 2,
             archive,
             ranking: RankingConfig::default(),
+            rendering: None,
             cookie_file: None,
         }
     }

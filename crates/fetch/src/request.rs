@@ -181,7 +181,12 @@ impl Request {
         headers.insert(header::ACCEPT_ENCODING, codings);
         self.validators.fill(headers);
         for (name, value) in &self.extra {
-            headers.append(name.clone(), value.clone());
+            // A request that says what it accepts does not accept all else as well.
+            if name == header::ACCEPT {
+                headers.insert(name.clone(), value.clone());
+            } else {
+                headers.append(name.clone(), value.clone());
+            }
         }
         if persona.close && !http2 {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

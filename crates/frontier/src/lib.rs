@@ -44,10 +44,10 @@ use band_selector::BandSelector;
 use front_queues::FrontQueues;
 pub use lease::{Lease, SOFT_404_RECHECK_AFTER};
 use new_page_share::{NewPageShare, Streak};
-pub use pace::Pace;
+pub use pace::{Pace, paced_address};
 use parked_queues::ParkedQueues;
 use pauses::Pauses;
-pub use shared::SharedPauses;
+pub use shared::{Asker, Lent, SharedPauses, Turn};
 use slowed_hosts::SlowedHosts;
 use urgent_pages::UrgentPages;
 

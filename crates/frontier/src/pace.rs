@@ -64,7 +64,7 @@ impl Pace {
     }
 
     /// The pause of an address.
-    pub(crate) fn address_pause(&self, ip: IpAddr) -> Duration {
+    pub fn address_pause(&self, ip: IpAddr) -> Duration {
         let own = ip.is_loopback() && !self.address_on_loopback;
         if own { Duration::ZERO } else { self.address }
     }
@@ -72,7 +72,7 @@ impl Pace {
 
 /// The address by which a server is paced. IPv6 addresses with the same first 64 bits usually belong to one machine, so
 /// they count as one; an IPv4 address counts alone.
-pub(crate) fn paced_address(ip: IpAddr) -> IpAddr {
+pub fn paced_address(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(ip) if !ip.is_loopback() => {
             Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 64)).into()

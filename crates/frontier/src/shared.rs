@@ -32,13 +32,52 @@ struct Table {
 
 /// A host as one crawl asks it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asker<'a> {
-    pub(super) authority: &'a str,
-    pub(super) address: Option<IpAddr>,
-    pub(super) host_pause: Duration,
-    pub(super) address_pause: Duration,
+pub struct Asker<'a> {
+    /// The host.
+    pub authority: &'a str,
+    /// The address by which it is paced, if known.
+    pub address: Option<IpAddr>,
+    /// The pause after a request to the host.
+    pub host_pause: Duration,
+    /// The pause after a request to the address.
+    pub address_pause: Duration,
     /// Requests that the host gets at once.
-    pub(super) per_host: usize,
+    pub per_host: usize,
+}
+
+/// A request that is out and is none of a crawl's leases; it is until this is dropped.
+#[derive(Debug)]
+pub struct Turn {
+    pauses: SharedPauses,
+    authority: Box<str>,
+}
+
+impl Turn {
+    /// It was answered: the pauses begin.
+    pub fn end(self, asker: &Asker<'_>, now: Time) {
+        self.pauses.answered(asker, now);
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.pauses.returned(&self.authority, 1);
+    }
+}
+
+/// The place of a lease whose page came and asks nothing more; others have it until this is dropped.
+#[derive(Debug)]
+pub struct Lent {
+    pauses: SharedPauses,
+    authority: Box<str>,
+    since: Time,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let mut table = self.pauses.lock();
+        table.hosts.entry(self.authority.as_ref().into(), self.since).out += 1;
+    }
 }
 
 /// What is known of one host or address.
@@ -68,6 +107,24 @@ impl SharedPauses {
             pause.free = now.after(pause.free.since(pause.last));
             pause.last = now;
         });
+    }
+
+    /// A request that belongs to no lease goes out now; or says when to try again.
+    pub fn claim(&self, asker: &Asker<'_>, now: Time) -> Result<Turn, Time> {
+        let mut table = self.lock();
+        let ready_at = table.ready_at(asker, now);
+        if ready_at > now {
+            return Err(ready_at);
+        }
+        table.asked(asker, now);
+        Ok(Turn { pauses: self.clone(), authority: asker.authority.into() })
+    }
+
+    /// The page of a lease came, and its place is given to others until the lease goes on. The host's pause begins.
+    pub fn lend(&self, asker: &Asker<'_>, now: Time) -> Lent {
+        self.answered(asker, now);
+        self.returned(asker.authority, 1);
+        Lent { pauses: self.clone(), authority: asker.authority.into(), since: now }
     }
 
     /// When `asker` may ask its host; where another crawl's request is out, when to look again.
@@ -101,7 +158,7 @@ impl SharedPauses {
     }
 
     /// A host is to be left alone until then.
-    pub(super) fn block(&self, authority: &str, until: Time, now: Time) {
+    pub fn block(&self, authority: &str, until: Time, now: Time) {
         let mut table = self.lock();
         let host = table.hosts.entry(authority.into(), now);
         host.free = host.free.max(until);
@@ -254,6 +311,25 @@ mod tests {
         pauses.block("a", until, START);
         assert_eq!(pauses.ready_at(&asker, START.after(ms(200))), until);
         assert!(!pauses.try_ask(&asker, START.after(ms(200))) && pauses.try_ask(&asker, until));
+    }
+
+    #[test]
+    fn what_a_page_is_made_of_takes_turns_with_leases() {
+        let (pauses, asker) = (rested(), asker("a", 100, 0));
+        assert!(pauses.try_ask(&asker, START), "the page itself");
+        assert!(pauses.claim(&asker, START).is_err());
+        let came = START.after(ms(50));
+        let lent = pauses.lend(&asker, came);
+        assert_eq!(pauses.claim(&asker, came).unwrap_err(), came.after(ms(100)));
+        let now = came.after(ms(100));
+        let turn = pauses.claim(&asker, now).unwrap();
+        assert!(pauses.claim(&asker, now.after(ms(1000))).is_err(), "one at a time");
+        turn.end(&asker, now.after(ms(20)));
+        drop(lent);
+        let later = now.after(ms(1000));
+        assert!(!pauses.try_ask(&asker, later), "the lease is out again");
+        pauses.returned("a", 1);
+        assert!(pauses.try_ask(&asker, later));
     }
 
     #[test]

@@ -86,6 +86,14 @@ impl Directory<'_> {
         if let Some(address) = &self.args.push {
             settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
         }
+        let rendering = &self.args.rendering;
+        for (name, value) in
+            [("render.mode", &rendering.render), ("render.cpu", &rendering.render_cpu)]
+        {
+            if let Some(value) = value {
+                settings.set(name, vec![value.clone()], Origin::Flag)?;
+            }
+        }
         let mut config = crawl_config::crawl_config(&settings, self.run)?;
         config.ranking.kept_in = Some(RankSnapshots::dir_in(self.path()));
         let ways_in = access::read(&settings, self.path())?;

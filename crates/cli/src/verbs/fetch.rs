@@ -1,7 +1,11 @@
 //! `evercrawl fetch`: fetches one URL and shows the response; stores nothing.
 
+mod rendered;
+mod sub_requests;
+
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
+use std::sync::Arc;
 
 use evercrawl_compare::{Digest, Fingerprint};
 use evercrawl_engine::{header_links, outcome_of_answer};
@@ -27,7 +31,10 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     let mut config = crawl_config::fetch_config(&settings)?;
     config.access = access::read(&settings, &args.common.data)?.access;
     let proxy = config.access.proxy_for(request.url()).map(ToString::to_string);
+    // What is missing should be known before anything is asked.
+    let rendering = args.render.then(|| rendered::Rendering::new(&settings)).transpose()?;
     let client = Client::new(config).map_err(|error| Failure::config(error.to_string()))?;
+    let client = Arc::new(client);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let hops = runtime.block_on(client.fetch_following(&request, 10));
     for hop in &hops[..hops.len().saturating_sub(1)] {
@@ -37,6 +44,9 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     }
     let Some(last) = hops.last() else { return Ok(exit::UNREACHABLE) };
     match &last.fetched.result {
+        Ok(response) if let Some(rendering) = rendering => {
+            rendering.show(args, (last, response), &client, &runtime)
+        }
         Ok(response) if args.body => body(response),
         Ok(response) => {
             let sources = link_sources(&settings)?;

@@ -11,6 +11,7 @@ pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod documents;
 mod entrance;
 pub(crate) mod export;

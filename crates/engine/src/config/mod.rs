@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use evercrawl_fetch as fetch;
+use evercrawl_render::RenderConfig;
 use evercrawl_urls::{FilterRules, ScopeKind};
 
 use crate::frontier::FrontierConfig;
@@ -30,6 +31,8 @@ pub struct CrawlConfig {
     pub archive: ArchiveConfig,
     /// What the ranking beside the crawl reads.
     pub ranking: RankingConfig,
+    /// How pages are rendered; `None`: they are not.
+    pub rendering: Option<RenderingConfig>,
     /// Where the cookies are kept over runs; `None`: they end with this run.
     pub cookie_file: Option<PathBuf>,
 }
@@ -93,6 +96,17 @@ pub struct ArchiveConfig {
     pub machine: String,
     /// Who runs the crawl.
     pub operator: String,
+}
+
+/// How pages are rendered.
+#[derive(Clone, Debug)]
+pub struct RenderingConfig {
+    /// How one page is.
+    pub page: RenderConfig,
+    /// A word of letters and digits that no page can guess.
+    pub secret: String,
+    /// CPU that the browser may use, in seconds a second.
+    pub cpu: f64,
 }
 
 /// How pages are ranked by their links while the crawl runs.

@@ -411,6 +411,10 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
         let now = self.clock.now();
         match report {
             Report::Page(processed) => {
+                // What a page was made of counts as what pages do.
+                for _ in 0..processed.job.sub_requests() {
+                    self.allowance.take(&self.membership, now);
+                }
                 self.walk.complete(*processed, now)?;
                 self.port.set_file(self.walk.file());
                 Ok(())

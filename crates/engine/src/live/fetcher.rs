@@ -19,12 +19,15 @@ use tokio::task::{LocalSet, spawn_local};
 use super::handover::Sender;
 use super::on_the_spot::OnTheSpot;
 use super::proxy_rests::ProxyRests;
+use super::rendering::Rendering;
 use super::walk_port::WalkPort;
 use super::worker::WalkJob;
 use super::{Order, Report, SystemClock};
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::process::{Job, outcome_of_answer, outcome_of_failure, unpack};
+use crate::process::{
+    Job, RenderedPage, outcome_of_answer, outcome_of_failure, unpack, was_rendered,
+};
 use crate::schedule::parse_retry_after;
 use crate::walk::RobotsAnswer;
 
@@ -44,7 +47,9 @@ pub(super) struct Fetcher<S> {
     pub(super) walk: Arc<WalkPort<S>>,
     pub(super) clock: SystemClock,
     pub(super) on_the_spot: OnTheSpot<S>,
-    pub(super) manner: RobotsManner,
+    pub(super) manner: Arc<RobotsManner>,
+    /// Where pages are rendered.
+    pub(super) rendering: Option<Arc<Rendering<S>>>,
     /// Requests out, of all walks.
     pub(super) out: Arc<AtomicUsize>,
     pub(super) proxies: ProxyRests,
@@ -100,13 +105,10 @@ impl<S: Store + 'static> Fetcher<S> {
 
     async fn page(&self, lease: Box<Lease>) {
         let asked = self.clock.now();
-        let (etag, last_modified) = lease.validators_to_send();
-        let validators = RequestValidators {
-            etag: etag.map(str::to_owned),
-            last_modified: last_modified.map(str::to_owned),
-        };
+        let validators = self.validators(&lease);
         let Ok(request) = Request::new(&lease.row.url) else {
-            return self.hand_on(Job { lease, fetched: unaskable(), asked, ended: asked });
+            let fetched = unaskable();
+            return self.hand_on(Job { lease, fetched, rendered: None, asked, ended: asked });
         };
         let proxy = self.client.proxy_of(&request);
         if let Some(rest) = self.proxies.resting(proxy.as_deref(), asked) {
@@ -117,7 +119,29 @@ impl<S: Store + 'static> Fetcher<S> {
         if let Some(rest) = self.proxies.judge(proxy.as_deref(), &fetched.result, ended) {
             return drop(self.walk.reports().send(Report::ProxyRests(lease, rest)));
         }
-        self.hand_on(Job { lease, fetched, asked, ended });
+        let rendered = self.render(&lease, &fetched).await;
+        self.hand_on(Job { lease, fetched, rendered, asked, ended });
+    }
+
+    /// What a 304 would be about. That a document is the same says nothing of what its scripts make of it.
+    fn validators(&self, lease: &Lease) -> RequestValidators {
+        if self.rendering.is_some() && was_rendered(&lease.row) {
+            return RequestValidators::default();
+        }
+        let (etag, last_modified) = lease.validators_to_send();
+        RequestValidators {
+            etag: etag.map(str::to_owned),
+            last_modified: last_modified.map(str::to_owned),
+        }
+    }
+
+    /// The page as its scripts make it, where pages are rendered.
+    async fn render(&self, lease: &Lease, fetched: &Fetched) -> Option<RenderedPage> {
+        let (Some(rendering), Ok(response)) = (&self.rendering, &fetched.result) else {
+            return None;
+        };
+        let page = rendering.render(lease, response).await?;
+        Some(RenderedPage { page, ended: self.clock.now() })
     }
 
     /// Has what came read. If nobody is there who could, the run is over.
@@ -210,9 +234,9 @@ fn bytes_to_read(got: &Response) -> usize {
 
 /// How a robots.txt is asked for.
 pub(super) struct RobotsManner {
-    redirects: usize,
-    limits: FetchLimits,
-    unpack: decode::DecodeLimits,
+    pub(super) redirects: usize,
+    pub(super) limits: FetchLimits,
+    pub(super) unpack: decode::DecodeLimits,
 }
 
 impl RobotsManner {

@@ -23,9 +23,11 @@ mod latency;
 mod on_the_spot;
 mod proxy_rests;
 mod ranker;
+mod rendering;
 mod retainer;
 mod roster;
 mod services;
+mod sub_requests;
 mod walk_port;
 mod worker;
 

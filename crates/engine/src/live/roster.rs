@@ -30,7 +30,7 @@ pub(super) struct Roster {
     count: AtomicUsize,
     /// What walks did that have left.
     left: Mutex<Usage>,
-    /// Made when a second walk joins: one that is alone keeps its own pauses, and pays for no others.
+    /// Made when a second walk joins, or one that renders: one that is alone keeps its own pauses, and pays for no others.
     pauses: OnceLock<SharedPauses>,
     /// Walks that do not keep the shared pauses yet.
     apart: AtomicUsize,
@@ -114,6 +114,11 @@ impl Roster {
             self.pauses.get_or_init(|| SharedPauses::new(now));
         }
         Ok(Membership { roster: self.clone(), member, keeps_pauses: AtomicBool::new(false) })
+    }
+
+    /// From now on all walks keep pauses together, whether there are several or not.
+    pub(super) fn share_pauses(&self, now: Time) -> SharedPauses {
+        self.pauses.get_or_init(|| SharedPauses::new(now)).clone()
     }
 
     /// How many walks run.

@@ -17,7 +17,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 
 use evercrawl_fetch::{Client, FetchConfig};
+use evercrawl_render::Renderer;
 use evercrawl_state::Store;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::driver::{Driver, spawn};
@@ -25,12 +27,14 @@ use super::fetcher::{Fetcher, Joining, RobotsManner, fetch_all};
 use super::handover::{Disconnected, Receiver, Sender, queue};
 use super::on_the_spot::OnTheSpot;
 use super::proxy_rests::ProxyRests;
+use super::rendering::{AT_ONCE, CpuBudget, Rendering};
 use super::roster::{Roster, WalkEntry};
+use super::sub_requests::SubRequests;
 use super::walk_port::WalkPort;
 use super::worker::{WalkCommit, WalkJob, Worker, commit_all};
 use super::{Crawl, Ended, Order, Progress, SystemClock};
 use crate::EngineError;
-use crate::config::CrawlConfig;
+use crate::config::{CrawlConfig, RenderingConfig};
 use crate::walk::{Commit, Walk};
 
 /// Commits that are made durable at once: a walk has one at a time, and one that waits for its disk must not hold up
@@ -162,18 +166,57 @@ impl<S: Store + 'static> Services<S> {
         config: &CrawlConfig,
     ) -> Result<UnboundedSender<Vec<Order>>, EngineError> {
         let (orders, order_queue) = unbounded_channel();
+        let (client, manner) = (self.client(&config.fetch)?, Arc::new(RobotsManner::new(config)));
+        let rendering = match &config.rendering {
+            Some(how) => Some(self.rendering(walk, config, how, (&client, &manner))?),
+            None => None,
+        };
         let fetcher = Fetcher {
-            client: self.client(&config.fetch)?,
+            client,
             jobs: self.jobs.clone(),
             walk: port.clone(),
             clock: SystemClock,
             on_the_spot: OnTheSpot::new(port.clone(), walk.processor(self.workers as u64)),
-            manner: RobotsManner::new(config),
+            manner,
+            rendering,
             out: self.out.clone(),
             proxies: ProxyRests::default(),
         };
         let joined = self.joining.send((fetcher, order_queue));
         joined.map(|()| orders).map_err(|_| EngineError::Broken("the fetcher"))
+    }
+
+    /// What renders the pages of a walk. What pages are made of is asked for by no lease, so all walks keep the pauses
+    /// that it causes.
+    fn rendering(
+        &self,
+        walk: &Walk<S>,
+        config: &CrawlConfig,
+        how: &RenderingConfig,
+        (client, manner): (&Arc<Client>, &Arc<RobotsManner>),
+    ) -> Result<Arc<Rendering<S>>, EngineError> {
+        let renderer = Renderer::new(how.page.clone(), how.secret.clone());
+        let renderer = renderer.map_err(|error| EngineError::Config(error.to_string()))?;
+        let clock = SystemClock;
+        let requests = SubRequests {
+            client: client.clone(),
+            links: walk.link_reader(),
+            steps: config.walk.reading.steps,
+            agent: config.walk.reading.agent.clone(),
+            pauses: self.roster.share_pauses(clock.now()),
+            pace: config.walk.frontier,
+            manner: manner.clone(),
+            reading: walk.reading(),
+            clock,
+            rules: Mutex::default(),
+        };
+        Ok(Arc::new(Rendering {
+            renderer,
+            requests: Arc::new(requests),
+            at_once: Semaphore::new(AT_ONCE),
+            cpu: CpuBudget::new(how.cpu, clock.now()),
+            clock,
+        }))
     }
 
     /// Has a commit made durable.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_fetch::Fetched;
 use evercrawl_model::{Change, Outcome, Refusal, Time, Visited};
+use evercrawl_render::Rendered;
 
 use super::answer::is_guess;
 use crate::frontier::Lease;
@@ -19,10 +20,33 @@ pub struct Job {
     pub lease: Box<Lease>,
     /// What came.
     pub fetched: Fetched,
+    /// What scripts made of it, where it was rendered.
+    pub rendered: Option<RenderedPage>,
     /// When the request was sent.
     pub asked: Time,
     /// When the answer was complete.
     pub ended: Time,
+}
+
+/// A page as its scripts made it.
+#[derive(Debug)]
+pub struct RenderedPage {
+    /// What there is of it.
+    pub page: Box<Rendered>,
+    /// When its last request was over.
+    pub ended: Time,
+}
+
+impl Job {
+    /// When the host was last asked anything for this page.
+    pub(crate) fn last_asked(&self) -> Time {
+        self.rendered.as_ref().map_or(self.ended, |rendered| rendered.ended)
+    }
+
+    /// Requests that were made for the page beside that for itself.
+    pub(crate) fn sub_requests(&self) -> usize {
+        self.rendered.as_ref().map_or(0, |rendered| rendered.page.usage.requests)
+    }
 }
 
 /// What is known of an answer without its content.

@@ -177,7 +177,7 @@ impl<S: Store> Walk<S> {
         let lease = Box::new(lease);
         let mut processed = match came {
             WhatCame::Answer(fetched) => {
-                let job = Job { lease, fetched: *fetched, asked: at, ended: at };
+                let job = Job { lease, fetched: *fetched, rendered: None, asked: at, ended: at };
                 self.process(job)?
             }
             WhatCame::Seen(seen) => self.recorder.processor.seen_by_others(lease, seen, at),

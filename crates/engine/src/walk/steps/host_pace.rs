@@ -16,13 +16,14 @@ pub(in crate::walk) fn after_visit(
     jitter: f64,
     now: Time,
 ) -> HostUpdate {
-    let Job { lease, fetched, ended, .. } = &processed.job;
+    let Job { lease, fetched, .. } = &processed.job;
+    let ended = processed.job.last_asked();
     let (host, took) = (lease.page.host, fetched.times.total);
     if is_overload_status(processed.visited.visit.status) {
         frontier.lengthen_pauses(host);
     }
-    frontier.record_answer(host, fetched.ip, took, *ended);
-    let next = frontier.pause_for_reading(host, processed.reading, *ended);
+    frontier.record_answer(host, fetched.ip, took, ended);
+    let next = frontier.pause_for_reading(host, processed.reading, ended);
     let before = processed.visited.host.clone();
     let mut update = HostUpdate { next_allowed: Some(next), answer_time: Some(took), ..before };
     if processed.host_trouble {

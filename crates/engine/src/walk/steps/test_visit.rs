@@ -171,7 +171,7 @@ fn job(found: Discovery) -> Job {
         ip: None,
         bytes_on_wire: 0,
     };
-    Job { lease: Box::new(lease), fetched, asked: START, ended: START.after(TOOK) }
+    Job { lease: Box::new(lease), fetched, rendered: None, asked: START, ended: START.after(TOOK) }
 }
 
 /// The row of a page that was just found.
