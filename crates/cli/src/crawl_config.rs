@@ -155,6 +155,9 @@ pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<
             tries: settings.number("schedule.tries")?,
             least_change: settings.need("schedule.min_change", units::share)?,
             confirm: settings.get("schedule.recheck_reverted", units::duration)?,
+            second_look: settings
+                .get("schedule.second_look", units::duration)?
+                .filter(|pause| !pause.is_zero()),
             ..Schedule::default()
         },
         plan,

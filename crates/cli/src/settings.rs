@@ -150,6 +150,11 @@ pub(crate) const KEYS: &[Key] = &[
         "",
         "how soon to revisit a page that changed back to an earlier version",
     ),
+    one(
+        "schedule.second_look",
+        "70s",
+        "how soon to look again where a difference may be noise; 0s: never",
+    ),
     one("schedule.tries", "3", "attempts at a first visit before a page is scheduled like others"),
     list(
         "compare.noise_off",

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_compare::{
-    self as compare, Fingerprint, NotFoundPage, Outline, SiteMemory, Soft404Profile,
+    self as compare, Fingerprint, NotFoundPage, Outline, PageMemory, Soft404Profile,
 };
 use evercrawl_extract::decode::Decoded;
 use evercrawl_extract::{self as extract, Extractor, LinkSources};
@@ -22,8 +22,9 @@ use evercrawl_model::{
 use evercrawl_state::{Past, Reading, StateError, Store};
 
 use self::answer::{
-    directives, document, is_conditional, is_gone, is_guess, kind_of, nature_of, read_document,
-    substitutes, text_of, truncated, validators_of, visit_of, whole_past,
+    directives, document, is_conditional, is_gone, is_guess, is_in_doubt, kind_of, nature_of,
+    places_of, read_document, second_look, substitutes, text_of, truncated, validators_of,
+    visit_of, whole_past,
 };
 pub use self::answer::{header_links, outcome_of_answer};
 pub(crate) use self::answer::{is_part, outcome_of_failure, unpack};
@@ -32,7 +33,7 @@ pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};
-use crate::novelty::{self, Read};
+use crate::novelty::{self, Read, Surroundings};
 use crate::recent::{Digest, Recent};
 use crate::schedule::{Schedule, is_host_failure, parse_retry_after};
 
@@ -120,6 +121,7 @@ impl<S: Store> Processor<S> {
         let visit = visit_of(&job, Outcome::NotModified, 304, Change::Same);
         let mut processed = self.processed(visit, job);
         processed.visited.visit.digest = held;
+        self.confirm_unmodified(&mut processed);
         let lease = &processed.job.lease;
         let of = (lease.page, lease.row.url.as_str());
         if let Some(digest) = held
@@ -130,6 +132,23 @@ impl<S: Store> Processor<S> {
             processed.records = self.encode(&processed, file);
         }
         Ok(processed)
+    }
+
+    /// After a visit in doubt, a 304 says that all of it stayed; after others, that places of noise stood still.
+    fn confirm_unmodified(&self, processed: &mut Processed) {
+        let lease = &processed.job.lease;
+        let past = lease.row.past.as_ref();
+        let memory = past.and_then(|past| past.memory.as_deref());
+        let Some(mut memory) = memory.and_then(PageMemory::from_bytes) else { return };
+        let visited = &mut processed.visited;
+        let Some(news) = memory.confirm() else {
+            visited.observed = novelty::observed(&memory.hold_still(&lease.template_memory));
+            return;
+        };
+        let least = self.schedule.least_change;
+        let news = memory.accumulate_news(news, least);
+        (visited.visit.change, visited.visit.score) = novelty::judge_news(news, least);
+        visited.memory = Some(memory.to_bytes().into());
     }
 
     /// Has `read` take a body in one piece, where it can be recorded from without another copy.
@@ -224,7 +243,13 @@ impl<S: Store> Processor<S> {
         let Ok(response) = &processed.job.fetched.result else { return Ok((false, None)) };
         let row = &processed.job.lease.row;
         let document = document(response, unpacked, &row.url);
-        let extracted = read_document(&mut self.extractor, &document, &self.links, row);
+        // Where nothing differs, nobody asks where it stands.
+        let past = whole_past(row);
+        let same_bytes = past.is_some_and(|past| past.digest == Some(digest.to_bytes()));
+        let is_compared = past.is_some() && (!same_bytes || is_in_doubt(row));
+        let options =
+            if is_compared { self.links.options_with_places() } else { self.links.options() };
+        let extracted = read_document(&mut self.extractor, &document, options, row);
         if is_guess(row) && extracted.kind == extract::ContentKind::Html {
             // Some hosts show a page for whatever is asked.
             processed.visited.visit.change = Change::Gone;
@@ -234,10 +259,16 @@ impl<S: Store> Processor<S> {
         let lease = &processed.job.lease;
         let least = self.schedule.least_change;
         let read = text_of(&extracted).map(|text| {
-            let none = SiteMemory::default();
-            let site = if lease.is_unmasked { &none } else { &lease.site_memory };
-            let before = novelty::memory_of(whole_past(row), lease.is_unmasked);
-            Read::new(text, before, site, lease.page.url, least)
+            let around = Surroundings {
+                page: lease.page.url,
+                places: &places_of(&extracted),
+                site: &lease.site_memory,
+                template: &lease.template_memory,
+                second_look: second_look(&self.schedule, lease, processed.job.ended),
+                same_bytes,
+                is_unmasked: lease.is_unmasked,
+            };
+            Read::new(text, past, &around, least)
         });
         processed.visited.kind = kind_of(&extracted, row.kind);
         let media_type = Some(extracted.kind.mime());
@@ -257,7 +288,7 @@ impl<S: Store> Processor<S> {
         processed.topic_likeness =
             self.links.topic_likeness(text_of(&extracted).unwrap_or_default());
         processed.words = read.as_ref().map_or(0, |read| read.outline().words());
-        self.compare(&mut processed.visited, whole_past(row), digest, read)?;
+        self.compare(&mut processed.visited, past, digest, read)?;
         Ok((!directives.noarchive, media_type))
     }
 
@@ -272,7 +303,8 @@ impl<S: Store> Processor<S> {
         let Ok(response) = &processed.job.fetched.result else { return (false, None) };
         let (lease, at) = (&processed.job.lease, processed.job.ended);
         let document = document(response, unpacked, &lease.row.url);
-        let extracted = read_document(&mut self.extractor, &document, &self.links, &lease.row);
+        let options = self.links.options();
+        let extracted = read_document(&mut self.extractor, &document, options, &lease.row);
         if is_guess(&lease.row) && extracted.kind == extract::ContentKind::Html {
             processed.visited.visit.change = Change::Gone;
             return (false, None);
@@ -296,8 +328,9 @@ impl<S: Store> Processor<S> {
         digest: compare::Digest,
         read: Option<Read>,
     ) -> Result<(), StateError> {
+        let comparison = novelty::compare_with_past(past, digest, read.as_ref());
         let (change, score) =
-            novelty::judge(past, digest, read.as_ref(), self.schedule.least_change);
+            novelty::judge(&comparison, read.as_ref(), self.schedule.least_change);
         visited.visit.change = change;
         visited.visit.score = score;
         visited.identity = Some(digest.to_bytes());
@@ -306,10 +339,7 @@ impl<S: Store> Processor<S> {
         if let (Some(print), false) = (read.print(), same_bytes) {
             visited.visit.near = self.recent.near(print, visited.visit.page, &self.reading)?;
         }
-        visited.simhash = read.print().map(Fingerprint::to_bits);
-        visited.memory = Some(read.memory);
-        visited.differing = read.differing;
-        visited.untold = read.untold;
+        read.hand_over(visited, &comparison);
         Ok(())
     }
 
@@ -485,6 +515,7 @@ impl<S: Store> Processor<S> {
             memory: None,
             differing: Vec::new(),
             untold: None,
+            observed: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: false,

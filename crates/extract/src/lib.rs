@@ -46,6 +46,7 @@ use html::NO_LINKS;
 pub use html::{
     Extractor, HtmlOptions, HtmlPage, LinkKind, LinkPlace, LinkRef, LinkSources, Links, Rel,
     refresh_target,
+    TextPlace,
 };
 pub use link_header::HeaderLinks;
 pub use listing::{Listing, ListingEntry};

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use evercrawl_compare::{SiteMemory, Soft404Profile};
+use evercrawl_compare::{SiteMemory, Soft404Profile, TemplateMemory};
 use evercrawl_model::{PageKey, Time};
 use evercrawl_planner::Conditions;
 use evercrawl_state::{PageRow, Place};
@@ -26,6 +26,8 @@ pub struct Lease {
     pub host_failures: u16,
     /// What the pages of the host have in common.
     pub site_memory: SiteMemory,
+    /// What the pages of its template have shown of their places.
+    pub template_memory: TemplateMemory,
     /// How the host answers for addresses that cannot exist, if known.
     pub soft_404_profile: Option<Soft404Profile>,
     /// When that was learned.

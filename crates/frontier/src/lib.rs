@@ -33,7 +33,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_compare::{SiteMemory, Soft404Profile};
+use evercrawl_compare::{SiteMemory, Soft404Profile, TemplateMemory};
 use evercrawl_model::{Event, HostKey, PageKey, Time};
 use evercrawl_planner::Conditions;
 use evercrawl_robots::RobotsTxt;
@@ -333,7 +333,11 @@ impl Frontier {
         let (ip, host_failures) = (host.row.ip, host.row.failures);
         self.share.record_lease(&mut host.streak, matches!(place, Place::New(..)));
         let seen = row.past.is_some();
-        let site = if seen { state.site(page.host)? } else { SiteMemory::default() };
+        let (site, template) = if seen {
+            (state.site(page.host)?, state.template(page.host, &row.url)?)
+        } else {
+            (SiteMemory::default(), TemplateMemory::default())
+        };
         let manner = state
             .soft_404_profile(page.host)?
             .filter(|known| now.since(known.at) < SOFT_404_PROFILE_VALIDITY);
@@ -347,6 +351,7 @@ impl Frontier {
             ip,
             host_failures,
             site_memory: site,
+            template_memory: template,
             soft_404_profile: manner,
             soft_404_profiled_at: manner_at,
             is_unmasked: false,

@@ -1,23 +1,29 @@
 //! What does an answer say of itself, and of the page that was asked for?
 
+use std::time::Duration;
+
 use evercrawl_archive as archive;
+use evercrawl_compare::{LinePlace, PageMemory, SecondLook};
 use evercrawl_extract::decode::{self, Decoded};
 use evercrawl_extract::{
-    self as extract, Content, Document, Extraction, Extractor, HeaderLinks, LinkKind, LinkSources,
+    self as extract, Content, Document, Extraction, Extractor, HeaderLinks, HtmlOptions, LinkKind,
+    LinkSources,
 };
 use evercrawl_fetch::{
     ConnectFailure, DnsFailure, Failure, FetchPhase, Fetched, Response, TlsFailure, Truncation,
 };
-use evercrawl_model::{Cause, Change, Outcome, PageKind, Score, Time, Validators, Visit, Visited};
+use evercrawl_model::{
+    Cause, Change, Outcome, PageKind, Score, Time, Validators, Visit, VisitNoise, Visited,
+};
 use evercrawl_robots::Directives;
-use evercrawl_state::{PageRow, Past};
+use evercrawl_state::{PageRow, Past, Place};
 
 use super::Job;
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
-use crate::links::LinkReader;
 use crate::nature::{self, Nature};
 use crate::novelty::Read;
+use crate::schedule::Schedule;
 
 /// A body with its content codings undone.
 pub(crate) fn unpack<'a>(
@@ -207,6 +213,7 @@ pub(super) fn visit_of(job: &Job, outcome: Outcome, status: u16, change: Change)
         record: None,
         near: None,
         cause: None,
+        noise: VisitNoise::default(),
     }
 }
 
@@ -251,6 +258,41 @@ pub(super) fn text_of<'a>(extracted: &'a Extraction<'_>) -> Option<&'a str> {
     }
 }
 
+/// Where the lines of the text stand.
+pub(super) fn places_of(extracted: &Extraction<'_>) -> Vec<LinePlace> {
+    let Content::Page(page) = &extracted.content else { return Vec::new() };
+    let place = |place: &extract::TextPlace| LinePlace {
+        start: place.start,
+        path: place.path,
+        aside: place.aside,
+    };
+    page.places.iter().map(place).collect()
+}
+
+/// Whether the page's last visit waits for a second look.
+pub(super) fn is_in_doubt(row: &PageRow) -> bool {
+    let memory = row.past.as_ref().and_then(|past| past.memory.as_deref());
+    memory.is_some_and(PageMemory::waits_for_second_look)
+}
+
+/// Whether what is in doubt at a visit that ended at `at` may wait for a second look; and if the visit is one itself,
+/// whether it came in time.
+pub(super) fn second_look(schedule: &Schedule, lease: &Lease, at: Time) -> SecondLook {
+    if schedule.second_look.is_none() {
+        return SecondLook::Never;
+    }
+    let (Place::Due(due), Some(past)) = (lease.place, &lease.row.past) else {
+        return SecondLook::Soon;
+    };
+    let pause = due.since(past.last_visit);
+    let late = past.last_visit.after(pause * LATE_AFTER + LATE_AT_LEAST);
+    if at > late { SecondLook::Late } else { SecondLook::Soon }
+}
+
+/// A second look that takes so many times as long as it should, and this long besides, is late.
+const LATE_AFTER: u32 = 4;
+const LATE_AT_LEAST: Duration = Duration::from_secs(10);
+
 /// True when a list is looked for where lists usually are. One that was visited before has records, which are not to
 /// be left without a page.
 pub(super) fn is_guess(row: &PageRow) -> bool {
@@ -294,7 +336,7 @@ pub(super) fn whole_past(row: &PageRow) -> Option<&Past> {
 pub(super) fn read_document<'a>(
     extractor: &'a mut Extractor,
     document: &Document<'a>,
-    links: &LinkReader,
+    options: &HtmlOptions,
     row: &PageRow,
 ) -> Extraction<'a> {
     let text_sitemap = match row.kind {
@@ -302,7 +344,7 @@ pub(super) fn read_document<'a>(
         PageKind::Page if row.seed => extract::Listing::of_text_sitemap(document, true),
         _ => None,
     };
-    let mut extracted = extractor.extract(document, links.options());
+    let mut extracted = extractor.extract(document, options);
     if let Some(listing) = text_sitemap {
         extracted.kind = extract::ContentKind::Text;
         extracted.content = Content::Listing(Box::new(listing));

@@ -9,7 +9,7 @@ use evercrawl_engine::retention::Keep;
 use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_model::{
     Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKey, PageKind, PolicyNotes,
-    Refusal, RobotsCopy, Score, Time, Visit, Visited,
+    Refusal, RobotsCopy, Score, Time, Visit, VisitNoise, Visited,
 };
 use evercrawl_query::Source;
 use evercrawl_state::{MemoryStore, Settings, State};
@@ -90,6 +90,7 @@ impl Crawl {
             record: None,
             near: None,
             cause: None,
+            noise: VisitNoise::default(),
         };
         self.apply(&Event::Visited(Box::new(Visited {
             visit,
@@ -101,6 +102,7 @@ impl Crawl {
             memory: None,
             differing: Vec::new(),
             untold: None,
+            observed: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: true,
