@@ -79,7 +79,7 @@ fn is_read_checked_and_crawled_on(format: u32) {
     assert_same(&said_then(&place, "changes.jsonl", "number"), &by("number", changes));
     let mark = fs::read_to_string(place.data().join("evercrawl.data")).unwrap();
     assert_eq!(
-        mark, "evercrawl data directory, format 6\n",
+        mark, "evercrawl data directory, format 7\n",
         "earlier versions must not write here"
     );
     place.run("check --deep").expect(0);

@@ -16,6 +16,7 @@ use crate::place::{KeyKind, Layout, LinePlace, PlaceKey};
 use crate::site_memory::SiteMemory;
 use crate::sketch::{Difference, Sketch, SketchSize};
 use crate::template_memory::{NoiseReason, Observation, PlaceVerdict, TemplateMemory};
+use crate::time_of_visit;
 
 /// A visit's text, and what is known where it stands.
 #[derive(Clone, Copy)]
@@ -34,6 +35,8 @@ pub struct VisitText<'a> {
     pub template: &'a TemplateMemory,
     /// Whether a difference in doubt may wait for a second look.
     pub second_look: SecondLook,
+    /// When the page was visited, in seconds since 1970.
+    pub at: u64,
 }
 
 /// Whether a difference in doubt may wait for a second look.
@@ -192,6 +195,9 @@ impl<'a> Judge<'a> {
             return;
         };
         let drawn: &[u32] = if is_soon { &between.added } else { &[] };
+        if !first.is_repeated && self.may_have_changed_between(memory, &between, drawn) {
+            return self.wait_again(memory, first);
+        }
         let stayed: Vec<u32> = self.ids.iter().copied().filter(|id| !drawn.contains(id)).collect();
         let difference = match memory.sketch.difference(&stayed) {
             Ok(difference) => difference,
@@ -231,6 +237,35 @@ impl<'a> Judge<'a> {
             memory.recent.flickered(flickered);
         }
         self.settle(memory, &arrivals, &difference, unexplained);
+    }
+
+    /// Whether something that still stood at the first look is gone, and what came at the second stands where nobody
+    /// knows of noise: that may be a change that fell between the looks.
+    fn may_have_changed_between(
+        &self,
+        memory: &PageMemory,
+        between: &Difference,
+        drawn: &[u32],
+    ) -> bool {
+        if drawn.is_empty() || between.removed.is_empty() {
+            return false;
+        }
+        let Ok(since) = memory.sketch.difference(&self.ids) else { return false };
+        let stood = between.removed.iter().filter(|id| since.removed.contains(id));
+        stood.count() > 0
+            && self.arrivals(memory, drawn, &[]).iter().any(|arrival| arrival.reason().is_none())
+    }
+
+    /// Nothing is told, nor learned, before a third look, for which this one is the first.
+    fn wait_again(&mut self, memory: &mut PageMemory, first: &FirstLook) {
+        let shown = memory.shown.clone();
+        let arrivals = self.arrivals(memory, &[], &[]);
+        self.mask(memory, &arrivals);
+        memory.shown = shown;
+        self.wait(memory, Some(first.share()));
+        if let Some(look) = &mut memory.first_look {
+            look.is_repeated = true;
+        }
     }
 
     /// Nothing is told before a second look.
@@ -360,12 +395,24 @@ impl<'a> Judge<'a> {
             return;
         }
         let is_common = self.visit.site.is_common(arrival.id, self.visit.page);
+        // In a menu, a footer or a notice what two pages show is the site's.
+        let is_aside = self.layout.is_aside(arrival.number);
+        let is_elsewhere = self.visit.site.is_elsewhere(arrival.id, self.visit.page);
         let unknown = arrival.verdict == PlaceVerdict::Unknown;
         if memory.recent.flickers(arrival.id) {
             arrival.verdict = noise(NoiseReason::Alternating);
-        } else if is_common && (unknown || many_common || self.layout.is_aside(arrival.number)) {
+        } else if self.names_the_time(arrival.number) {
+            arrival.verdict = noise(NoiseReason::TimeOfVisit);
+        } else if is_common && (unknown || many_common) || is_aside && is_elsewhere {
             arrival.verdict = noise(NoiseReason::SiteWide);
         }
+    }
+
+    /// Whether a passage says little but when the page was visited.
+    fn names_the_time(&self, number: usize) -> bool {
+        let passage = &self.layout.passages()[number];
+        let words = self.visit.text.get(passage.range.clone()).unwrap_or_default();
+        time_of_visit::names_the_time(words, self.visit.at)
     }
 
     /// Whether a place that was noise shows what it showed then: it is no change that it is believed again.

@@ -31,6 +31,7 @@ mod sketch;
 mod soft404;
 mod tally;
 mod template_memory;
+mod time_of_visit;
 mod words;
 
 pub use digest::{Digest, NotADigest};

@@ -28,6 +28,8 @@ pub(crate) struct FirstLook {
     pub(crate) sketch: Sketch,
     /// The share of news, should all of it stay: in 65,535ths of the text.
     pub(crate) score: u16,
+    /// It was itself the second look at a visit in doubt, and left the doubt.
+    pub(crate) is_repeated: bool,
 }
 
 /// Texts that came or went lately, the latest last.
@@ -200,7 +202,11 @@ impl PageMemory {
     /// The memory as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Self::LONGEST);
-        let doubt = if self.is_in_doubt() { IN_DOUBT } else { 0 };
+        let doubt = match &self.first_look {
+            None => 0,
+            Some(first) if first.is_repeated => IN_DOUBT | REPEATED,
+            Some(_) => IN_DOUBT,
+        };
         let counts = self.recent.0.len() | self.shown.0.len() << 4;
         out.extend([FORMAT | self.sketch.size().number() << 4 | doubt]);
         out.extend(u8::try_from(counts));
@@ -239,7 +245,7 @@ impl PageMemory {
             |&[a, b, c, d]: &[u8; 4]| (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         let first_look = match head & IN_DOUBT {
             0 => None,
-            _ => Some(FirstLook::read(rest)?),
+            _ => Some(FirstLook::read(rest, head & REPEATED != 0)?),
         };
         Some(PageMemory {
             sketch,
@@ -265,13 +271,14 @@ impl FirstLook {
     }
 
     pub(crate) fn new(ids: &[u32], score: f64) -> Self {
-        FirstLook { sketch: Sketch::of_ids(ids, SketchSize::Huge), score: parts(score) }
+        let sketch = Sketch::of_ids(ids, SketchSize::Huge);
+        FirstLook { sketch, score: parts(score), is_repeated: false }
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
+    fn read(bytes: &[u8], is_repeated: bool) -> Option<Self> {
         let (&score, rest) = bytes.split_first_chunk()?;
         let (sketch, _) = Sketch::read(rest, SketchSize::Huge)?;
-        Some(FirstLook { sketch, score: u16::from_le_bytes(score) })
+        Some(FirstLook { sketch, score: u16::from_le_bytes(score), is_repeated })
     }
 }
 
@@ -286,6 +293,7 @@ fn share(parts: u16) -> f64 {
 const FORMAT: u8 = 3;
 const BEFORE_PLACES: u8 = 2;
 const IN_DOUBT: u8 = 1 << 6;
+const REPEATED: u8 = 1 << 7;
 
 /// Bytes before the sketch: the format, the counts, what is untold.
 const HEAD: usize = 4;

@@ -53,6 +53,11 @@ impl SiteMemory {
         self.entries.iter().any(|entry| entry.id == id && entry.is_common(bit(page)))
     }
 
+    /// Whether a passage differed on any page besides `page`.
+    pub(crate) fn is_elsewhere(&self, id: u32, page: u64) -> bool {
+        self.entries.iter().any(|entry| entry.id == id && entry.pages & !bit(page) != 0)
+    }
+
     /// The part of a page's difference that other pages of the site did not have, if it can be listed. Which page a
     /// removed passage belonged to is unknown: none counts.
     pub(crate) fn difference_besides(

@@ -85,16 +85,19 @@ pub enum NoiseReason {
     SiteWide = 4,
     /// It stands in a menu, header, footer, sidebar or notice, where changes were not yet seen to stay.
     Aside = 5,
+    /// It says little but when the page was visited.
+    TimeOfVisit = 6,
 }
 
 impl NoiseReason {
     /// All reasons.
-    pub const ALL: [NoiseReason; 5] = [
+    pub const ALL: [NoiseReason; 6] = [
         NoiseReason::Drawn,
         NoiseReason::Alternating,
         NoiseReason::Rotating,
         NoiseReason::SiteWide,
         NoiseReason::Aside,
+        NoiseReason::TimeOfVisit,
     ];
 
     /// Its code, as users see it.
@@ -105,12 +108,13 @@ impl NoiseReason {
             NoiseReason::Rotating => "rotating",
             NoiseReason::SiteWide => "site_wide",
             NoiseReason::Aside => "aside",
+            NoiseReason::TimeOfVisit => "time_of_visit",
         }
     }
 
     /// Whether the words themselves are noise, and not only not told as the page's news.
     pub const fn is_passing(self) -> bool {
-        matches!(self, NoiseReason::Drawn | NoiseReason::Alternating | NoiseReason::Rotating)
+        !matches!(self, NoiseReason::SiteWide | NoiseReason::Aside)
     }
 
     /// Reads its number.

@@ -175,6 +175,25 @@ fn prices_in_step_over_all_pages_are_told_on_each() {
     assert!(sums.is_at_least(0.98, 0.98), "{sums:?}");
 }
 
+/// The first price falls between a visit in doubt and its second look.
+#[test]
+fn a_change_between_two_looks_is_not_taken_for_noise() {
+    for seed in 1..=8 {
+        let noise = [(Noise::Clock, false), (Noise::Token, false)];
+        let mut host = Host::new(90 + seed, Layout::Classes, &noise, 12);
+        host.round(0.0);
+        host.changes_before_next_look = true;
+        let mut sums = Counts::default();
+        for visit in 0..13 {
+            if visit % 4 == 3 {
+                host.change_prices();
+            }
+            sums.add(host.round(0.0));
+        }
+        assert!(sums.is_at_least(0.95, 0.98), "{sums:?}");
+    }
+}
+
 #[test]
 fn second_looks_become_rare() {
     let noise = [(Noise::Clock, false), (Noise::Advert, false), (Noise::Related, false)];

@@ -36,6 +36,7 @@ impl Page {
             site: &self.site,
             template: &self.template,
             second_look: SecondLook::Soon,
+            at: 0,
         });
         self.site.record_passages(1, &findings.differing);
         self.template.record(1, &findings.observed);

@@ -4,7 +4,7 @@ use evercrawl_compare::{
     self as compare, Comparison, Digest, Findings, LinePlace, NoiseReason, Observation, Outline,
     PageMemory, SecondLook, Similarity, SiteMemory, TemplateMemory, VisitText,
 };
-use evercrawl_model::{Change, Score, Visited};
+use evercrawl_model::{Change, Score, Time, Visited};
 use evercrawl_state::Past;
 
 /// From which share of news on a page counts as changed, not as near.
@@ -33,6 +33,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) template: &'a TemplateMemory,
     /// Whether what is in doubt may wait for a second look.
     pub(crate) second_look: SecondLook,
+    /// When the visit ended.
+    pub(crate) at: Time,
     /// Whether the bytes are those of the last visit.
     pub(crate) same_bytes: bool,
     /// Whether noise counts as a change, too.
@@ -85,6 +87,7 @@ impl Read {
             site: if around.is_unmasked { &no_site } else { around.site },
             template: if around.is_unmasked { &no_template } else { around.template },
             second_look: if around.is_unmasked { SecondLook::Never } else { around.second_look },
+            at: around.at.secs(),
         });
         self.news = match self.found.in_doubt {
             true => self.found.score,
@@ -177,7 +180,7 @@ pub(crate) fn judge_news(news: f64, least: f64) -> (Change, Score) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evercrawl_model::{Outcome, PolicyNotes, Time, Validators};
+    use evercrawl_model::{Outcome, PolicyNotes, Validators};
 
     /// Visits a page text by text; the bytes are the text and a number that differs each time.
     fn visits(texts: &[&str]) -> Vec<(Change, f64)> {
@@ -214,6 +217,7 @@ mod tests {
             site: &SiteMemory::default(),
             template: &TemplateMemory::default(),
             second_look: SecondLook::Never,
+            at: Time::EPOCH,
             same_bytes: false,
             is_unmasked: unmasked,
         };

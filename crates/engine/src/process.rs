@@ -265,6 +265,7 @@ impl<S: Store> Processor<S> {
                 site: &lease.site_memory,
                 template: &lease.template_memory,
                 second_look: second_look(&self.schedule, lease, processed.job.ended),
+                at: processed.job.ended,
                 same_bytes,
                 is_unmasked: lease.is_unmasked,
             };

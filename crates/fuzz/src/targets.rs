@@ -507,6 +507,7 @@ fn text(bytes: &[u8]) {
             site: &SiteMemory::from_bytes(bytes),
             template: &TemplateMemory::from_bytes(bytes),
             second_look: SecondLook::Soon,
+            at: 0,
         });
         let masked: Vec<u32> = found.masked.iter().map(|(id, _)| *id).collect();
         for range in outline.ranges_of(&masked) {

@@ -136,6 +136,8 @@ pub struct Host {
     pub template: TemplateMemory,
     counter: usize,
     second: usize,
+    /// Prices change between the next visit in doubt and its second look.
+    pub changes_before_next_look: bool,
     /// Changes that turned out to be the site's.
     pub site_events: usize,
     /// What an exact digest tells, and a comparison of lines without digits.
@@ -225,6 +227,7 @@ impl Host {
             template: TemplateMemory::default(),
             counter: 1000,
             second: 0,
+            changes_before_next_look: false,
             site_events: 0,
             others: Default::default(),
             text: String::new(),
@@ -290,12 +293,18 @@ impl Host {
     }
 
     fn visit(&mut self, number: usize, slow: u64, counts: &mut Counts) -> bool {
-        let (score, in_doubt) = self.look(number, slow);
-        if !in_doubt {
-            return score > 0.0;
+        let (mut score, mut in_doubt) = self.look(number, slow);
+        for _ in 0..2 {
+            if in_doubt {
+                counts.second_looks += 1;
+                if std::mem::take(&mut self.changes_before_next_look) {
+                    self.change_prices();
+                }
+                (score, in_doubt) = self.look(number, slow);
+            }
         }
-        counts.second_looks += 1;
-        self.look(number, slow).0 > 0.0
+        assert!(!in_doubt, "the third look decides");
+        score > 0.0
     }
 
     fn look(&mut self, number: usize, slow: u64) -> (f64, bool) {
@@ -316,6 +325,7 @@ impl Host {
             site: &self.site,
             template: &self.template,
             second_look: SecondLook::Soon,
+            at: 0,
         };
         let findings = memory.compare_visit(&visit);
         let common = self.site.record_passages(page, &findings.differing);

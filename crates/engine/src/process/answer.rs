@@ -285,13 +285,16 @@ pub(super) fn second_look(schedule: &Schedule, lease: &Lease, at: Time) -> Secon
         return SecondLook::Soon;
     };
     let pause = due.since(past.last_visit);
-    let late = past.last_visit.after(pause * LATE_AFTER + LATE_AT_LEAST);
-    if at > late { SecondLook::Late } else { SecondLook::Soon }
+    let interval = past.last_look.map_or(Duration::ZERO, |look| past.last_visit.since(look));
+    let in_time = (pause * LATE_AFTER + LATE_AT_LEAST).max(interval / LATE_SHARE);
+    if at > past.last_visit.after(in_time) { SecondLook::Late } else { SecondLook::Soon }
 }
 
-/// A second look that takes so many times as long as it should, and this long besides, is late.
+/// A second look that takes so many times as long as it should, and this long besides, is late, unless that is little
+/// of the time between the looks before.
 const LATE_AFTER: u32 = 4;
 const LATE_AT_LEAST: Duration = Duration::from_secs(10);
+const LATE_SHARE: u32 = 10;
 
 /// True when a list is looked for where lists usually are. One that was visited before has records, which are not to
 /// be left without a page.

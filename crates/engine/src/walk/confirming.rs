@@ -56,8 +56,11 @@ pub(super) fn second_look(lease: &Lease, schedule: &Schedule, ended: Time) -> Ti
     let pause = schedule.second_look.unwrap_or(Duration::ZERO);
     let last_look = lease.row.past.as_ref().and_then(|past| past.last_look);
     let interval = last_look.map_or(pause, |last_look| ended.since(last_look));
-    ended.after(pause.min(interval / SECOND_LOOK_SHARE))
+    let soonest = SOONEST.min(interval / 2);
+    ended.after((interval / SECOND_LOOK_SHARE).max(soonest).min(pause))
 }
 
 /// A second look comes after this part of the time between the last two looks, at the latest.
 const SECOND_LOOK_SHARE: u32 = 10;
+/// A clock should have gone on by then.
+const SOONEST: Duration = Duration::from_secs(2);

@@ -8,7 +8,7 @@ use evercrawl_model::{
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-pub(crate) const VISIT: u8 = 3;
+pub(crate) const VISIT: u8 = 4;
 /// Rows that tell of no visit.
 pub(super) const NOTICE: u8 = 0x40;
 
