@@ -195,7 +195,10 @@ impl<'a> Judge<'a> {
             return;
         };
         let drawn: &[u32] = if is_soon { &between.added } else { &[] };
-        if !first.is_repeated && self.may_have_changed_between(memory, &between, drawn) {
+        let came_late = !is_soon && !between.added.is_empty();
+        if !first.is_repeated
+            && (came_late || self.may_have_changed_between(memory, &between, drawn))
+        {
             return self.wait_again(memory, first);
         }
         let stayed: Vec<u32> = self.ids.iter().copied().filter(|id| !drawn.contains(id)).collect();
