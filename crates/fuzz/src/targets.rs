@@ -24,6 +24,7 @@ use evercrawl_lab::table::{Columns, DataTable, NumberRange};
 use evercrawl_lab::{microsoft, recorded};
 use evercrawl_model::Time;
 use evercrawl_policy::registry::{Setup, find};
+use evercrawl_regions::{PageTree, Region};
 use evercrawl_robots::{Directives, RobotsTxt};
 use evercrawl_state::{
     CheckDepth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files,
@@ -104,6 +105,15 @@ pub const TARGETS: &[Target] = &[
             b"<meta property=og:image content=/s><object codebase=/t archive='u v'><param name=movie value=w></object>",
         ],
         run: places,
+    },
+    Target {
+        name: "region",
+        examples: &[
+            b"main > .price:not(.old)\x00.clock\x00<main><p class=price>1<i class=clock>2</i><p class='price old'>3",
+            b"table tr:nth-child(2) td\x00b\x00<table><tr><td>1<tr><td>2<b>3</table>",
+            b"ul:has(> li + li) [x|='y' i], *\x00#a\x00<ul><li x=y-z>1<li id=a>2</ul><svg><title>3</title></svg>",
+        ],
+        run: region,
     },
     Target {
         name: "pdf",
@@ -317,6 +327,30 @@ fn pdf(bytes: &[u8]) {
         Content::Page(page) => assert!(page.links.len() <= 50 && page.text.len() <= 1000),
         other => assert!(other == Content::Nothing && extracted.unreadable.is_some()),
     }
+}
+
+/// A selector, one for what is left out, and a page. What is left out changes nothing of
+/// what is chosen.
+fn region(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut parts = text.splitn(3, '\0');
+    let (css, without, html) = (parts.next(), parts.next(), parts.next());
+    let (css, without, html) =
+        (css.unwrap_or_default(), without.unwrap_or_default(), html.unwrap_or_default());
+    let tree = PageTree::read(html);
+    let Ok(whole) = Region::new(css, &[] as &[&str]) else { return };
+    let whole = whole.read_in(&tree);
+    if let Some(whole) = &whole {
+        assert!(whole.elements > 0);
+        assert!(whole.html.len() <= html.len() + whole.elements, "{css} of {html}");
+    }
+    let Ok(part) = Region::new(css, &[without]) else { return };
+    let part = part.read_in(&tree);
+    assert_eq!(
+        part.map(|part| part.elements),
+        whole.map(|whole| whole.elements),
+        "{css} {without}"
+    );
 }
 
 fn listing(bytes: &[u8]) {
