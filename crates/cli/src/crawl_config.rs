@@ -195,6 +195,7 @@ fn reading(settings: &Settings, order: CrawlOrder) -> anyhow::Result<ReadingConf
         },
         take: take(settings)?,
         topic: (order == CrawlOrder::Topic).then_some(topic),
+        regions: crate::regions::declared(settings)?,
         records: RecordConfig {
             level: settings.number("archive.level")?,
             requests: settings.flag("archive.requests")?,

@@ -288,7 +288,7 @@ pub(crate) struct Settings {
 }
 
 /// Rules that a file may have any number of, as `[[request]]`.
-pub(crate) const TABLES: [&str; 2] = ["proxy", "request"];
+pub(crate) const TABLES: [&str; 3] = ["proxy", "region", "request"];
 
 impl Settings {
     pub(crate) fn defaults() -> Self {
@@ -501,7 +501,7 @@ impl Settings {
 /// Settings that other users must not read.
 const SECRETS: [&str; 3] = ["push.token", "push.secret", "fetch.proxy_credentials"];
 
-/// The rules of `[[request]]` or `[[proxy]]`.
+/// The rules of `[[request]]`, `[[proxy]]` or `[[region]]`.
 fn host_rules(kind: &str, value: &toml::Value) -> anyhow::Result<Vec<toml::Table>> {
     let rules: Option<Vec<toml::Table>> =
         value.as_array().and_then(|rules| rules.iter().map(|it| it.as_table().cloned()).collect());

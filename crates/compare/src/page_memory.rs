@@ -18,6 +18,8 @@ pub struct PageMemory {
     pub(crate) first_look: Option<FirstLook>,
     pub(crate) recent: RecentTexts,
     pub(crate) shown: ShownNoise,
+    /// The declared part of the page that it is of; 0: the whole page.
+    region: u16,
     /// News too small to report, added up so far: in 65,535ths of the text.
     untold: u16,
 }
@@ -127,8 +129,11 @@ impl ShownNoise {
 
 impl PageMemory {
     /// The most bytes that a memory takes between visits that are not in doubt.
-    pub const LONGEST: usize =
-        HEAD + 4 * SketchSize::Large.cells() + 4 * RecentTexts::CAPACITY + 4 * ShownNoise::CAPACITY;
+    pub const LONGEST: usize = HEAD
+        + 2
+        + 4 * SketchSize::Large.cells()
+        + 4 * RecentTexts::CAPACITY
+        + 4 * ShownNoise::CAPACITY;
 
     /// The most bytes that a memory takes while it waits for a second look, and after one that found the same bytes.
     pub const LONGEST_IN_DOUBT: usize = Self::LONGEST + 2 + 4 * SketchSize::Huge.cells();
@@ -140,8 +145,19 @@ impl PageMemory {
             first_look: None,
             recent: RecentTexts::default(),
             shown: ShownNoise::default(),
+            region: 0,
             untold: 0,
         }
+    }
+
+    /// The memory of a declared part of a page that is seen for the first time.
+    pub fn of_region(outline: &Outline, region: u16) -> Self {
+        PageMemory { region, ..Self::new(outline) }
+    }
+
+    /// The declared part of the page that it is of; 0: the whole page.
+    pub fn region(&self) -> u16 {
+        self.region
     }
 
     /// Adds this visit's share of news, and returns the share to report: 0 while the sum of small shares is less than
@@ -160,7 +176,9 @@ impl PageMemory {
 
     /// The same for a memory as it is stored.
     pub fn waits_for_second_look(bytes: &[u8]) -> bool {
-        bytes.first().is_some_and(|head| head & 0xF == FORMAT && head & IN_DOUBT != 0)
+        bytes
+            .first()
+            .is_some_and(|head| matches!(head & 0xF, FORMAT | OF_REGION) && head & IN_DOUBT != 0)
     }
 
     /// A second look found what the first had found, to the byte: all of it stays. Returns the share of news; `None`
@@ -208,9 +226,13 @@ impl PageMemory {
             Some(_) => IN_DOUBT,
         };
         let counts = self.recent.0.len() | self.shown.0.len() << 4;
-        out.extend([FORMAT | self.sketch.size().number() << 4 | doubt]);
+        let format = if self.region == 0 { FORMAT } else { OF_REGION };
+        out.extend([format | self.sketch.size().number() << 4 | doubt]);
         out.extend(u8::try_from(counts));
         out.extend(self.untold.to_le_bytes());
+        if self.region != 0 {
+            out.extend(self.region.to_le_bytes());
+        }
         self.sketch.write(&mut out);
         out.extend(self.recent.0.iter().flat_map(|entry| entry.to_le_bytes()));
         for (key, text) in &self.shown.0 {
@@ -230,6 +252,12 @@ impl PageMemory {
         let untold = u16::from_le_bytes([low, high]);
         match head & 0xF {
             FORMAT => Self::read(head, counts, untold, rest),
+            OF_REGION => {
+                let (region, rest) = rest.split_first_chunk()?;
+                let region = u16::from_le_bytes(*region);
+                Some(PageMemory { region, ..Self::read(head, counts, untold, rest)? })
+                    .filter(|_| region != 0)
+            }
             BEFORE_PLACES => Self::read_before_places(head, untold, rest),
             _ => None,
         }
@@ -252,6 +280,7 @@ impl PageMemory {
             first_look,
             recent: RecentTexts(recent.map(|four| u32::from_le_bytes(*four)).collect()),
             shown: ShownNoise(shown.map(pair).collect()),
+            region: 0,
             untold,
         })
     }
@@ -261,7 +290,7 @@ impl PageMemory {
         let size = if head >> 7 == 1 { SketchSize::Large } else { SketchSize::Small };
         let (sketch, _) = Sketch::read(rest, size)?;
         let (recent, shown) = (RecentTexts::default(), ShownNoise::default());
-        Some(PageMemory { sketch, first_look: None, recent, shown, untold })
+        Some(PageMemory { sketch, first_look: None, recent, shown, region: 0, untold })
     }
 }
 
@@ -291,6 +320,7 @@ fn share(parts: u16) -> f64 {
 }
 
 const FORMAT: u8 = 3;
+const OF_REGION: u8 = 4;
 const BEFORE_PLACES: u8 = 2;
 const IN_DOUBT: u8 = 1 << 6;
 const REPEATED: u8 = 1 << 7;

@@ -39,6 +39,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) same_bytes: bool,
     /// Whether noise counts as a change, too.
     pub(crate) is_unmasked: bool,
+    /// The declared part of the page that the text is of; 0: the whole page.
+    pub(crate) region: u16,
 }
 
 impl Read {
@@ -58,7 +60,12 @@ impl Read {
             was_in_doubt: false,
         };
         match past.and_then(|past| past.memory.as_deref()).and_then(PageMemory::from_bytes) {
-            None => read.memory = Some(PageMemory::new(&read.outline)),
+            None => read.memory = Some(PageMemory::of_region(&read.outline, around.region)),
+            Some(memory) if memory.region() != around.region => {
+                // Another part counts from now on: what it said before is not known.
+                read.memory = Some(PageMemory::of_region(&read.outline, around.region));
+                read.news = Some(0.0);
+            }
             Some(memory) if around.same_bytes && !memory.is_in_doubt() => {
                 read.found.observed = memory.hold_still(around.template);
             }
@@ -220,6 +227,7 @@ mod tests {
             at: Time::EPOCH,
             same_bytes: false,
             is_unmasked: unmasked,
+            region: 0,
         };
         Read::new(text, past, &around, least)
     }

@@ -23,8 +23,8 @@ use evercrawl_state::{Past, Reading, StateError, Store};
 
 use self::answer::{
     directives, document, is_conditional, is_gone, is_guess, is_in_doubt, kind_of, nature_of,
-    places_of, read_document, second_look, substitutes, text_of, truncated, validators_of,
-    visit_of, whole_past,
+    places_of, read_document, read_region, second_look, substitutes, text_of, truncated,
+    validators_of, visit_of, whole_past,
 };
 pub use self::answer::{header_links, outcome_of_answer};
 pub(crate) use self::answer::{is_part, outcome_of_failure, unpack};
@@ -258,6 +258,10 @@ impl<S: Store> Processor<S> {
         let directives = directives(&self.config, response, &extracted);
         let lease = &processed.job.lease;
         let least = self.schedule.least_change;
+        let is_markup =
+            matches!(extracted.kind, extract::ContentKind::Html | extract::ContentKind::Xhtml);
+        let region = self.config.regions.of(&row.url).filter(|_| is_markup);
+        let declared = region.map(|region| read_region(&document, region, past, least));
         let read = text_of(&extracted).map(|text| {
             let around = Surroundings {
                 page: lease.page.url,
@@ -268,6 +272,7 @@ impl<S: Store> Processor<S> {
                 at: processed.job.ended,
                 same_bytes,
                 is_unmasked: lease.is_unmasked,
+                region: 0,
             };
             Read::new(text, past, &around, least)
         });
@@ -289,7 +294,7 @@ impl<S: Store> Processor<S> {
         processed.topic_likeness =
             self.links.topic_likeness(text_of(&extracted).unwrap_or_default());
         processed.words = read.as_ref().map_or(0, |read| read.outline().words());
-        self.compare(&mut processed.visited, past, digest, read)?;
+        self.compare(&mut processed.visited, past, digest, declared.or(read))?;
         Ok((!directives.noarchive, media_type))
     }
 

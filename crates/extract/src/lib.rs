@@ -45,8 +45,7 @@ use decode::{DecodeLimits, decode};
 use html::NO_LINKS;
 pub use html::{
     Extractor, HtmlOptions, HtmlPage, LinkKind, LinkPlace, LinkRef, LinkSources, Links, Rel,
-    refresh_target,
-    TextPlace,
+    TextPlace, refresh_target,
 };
 pub use link_header::HeaderLinks;
 pub use listing::{Listing, ListingEntry};

@@ -16,9 +16,7 @@ use std::sync::Arc;
 
 use evercrawl_archive::{self as archive, SegmentId, SegmentStore, UnknownFile, UnknownKind};
 use evercrawl_compare::Digest;
-use evercrawl_model::{
-    Cause, Change, Outcome, PageKey, RecordAt, Score, Time, Visit, VisitNoise,
-};
+use evercrawl_model::{Cause, Change, Outcome, PageKey, RecordAt, Score, Time, Visit, VisitNoise};
 use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };

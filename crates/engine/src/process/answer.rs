@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{LinePlace, PageMemory, SecondLook};
+use evercrawl_compare::{LinePlace, PageMemory, SecondLook, SiteMemory, TemplateMemory};
 use evercrawl_extract::decode::{self, Decoded};
 use evercrawl_extract::{
     self as extract, Content, Document, Extraction, Extractor, HeaderLinks, HtmlOptions, LinkKind,
@@ -22,7 +22,8 @@ use super::Job;
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::nature::{self, Nature};
-use crate::novelty::Read;
+use crate::novelty::{Read, Surroundings};
+use crate::regions::DeclaredRegion;
 use crate::schedule::Schedule;
 
 /// A body with its content codings undone.
@@ -353,6 +354,27 @@ pub(super) fn read_document<'a>(
         extracted.content = Content::Listing(Box::new(listing));
     }
     extracted
+}
+
+/// Reads the part of a page that the user declared; in it nothing is masked.
+pub(super) fn read_region(
+    document: &Document<'_>,
+    region: &DeclaredRegion,
+    past: Option<&Past>,
+    least: f64,
+) -> Read {
+    let around = Surroundings {
+        page: 0,
+        places: &[],
+        site: &SiteMemory::default(),
+        template: &TemplateMemory::default(),
+        second_look: SecondLook::Never,
+        at: Time::EPOCH,
+        same_bytes: false,
+        is_unmasked: true,
+        region: region.id(),
+    };
+    Read::new(&region.text_of(document), past, &around, least)
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use evercrawl_archive::{Record, RecordCache};
 use evercrawl_compare::{NoiseReason, Outline};
-use evercrawl_extract::{Content, Document, Extractor, HtmlOptions, decode};
+use evercrawl_engine::regions::DeclaredRegion;
+use evercrawl_extract::{Content, ContentKind, Document, Extractor, HtmlOptions, decode};
 use evercrawl_model::{Outcome, RecordAt, Time, Visit};
 use evercrawl_state::{PageRow, Store};
 use evercrawl_urls::Canonical;
@@ -135,7 +136,8 @@ impl<'a, S: Store> Archived<'a, S> {
             return Ok(text.clone());
         }
         let record = self.record(version)?;
-        let text = text_of(&record, self.url.as_str()).ok_or_else(|| {
+        let text = text_of(&record, self.url.as_str(), self.source.regions.of(self.url.as_str()))
+            .ok_or_else(|| {
             nothing(format!("the version of {} has no text to compare", version.since))
         })?;
         self.texts.insert(version.digest, text.clone());
@@ -214,12 +216,17 @@ fn content_of(visit: &Visit) -> Option<[u8; 20]> {
     visit.digest.filter(|_| brought)
 }
 
-fn text_of(record: &Record, url: &str) -> Option<String> {
+fn text_of(record: &Record, url: &str, region: Option<&DeclaredRegion>) -> Option<String> {
     let body = unpacked(record);
     let content_type = record.http_headers("content-type").next();
     let document = Document { bytes: &body.bytes, content_type: content_type.as_deref(), url };
     let mut extractor = Extractor::new();
-    match extractor.extract(&document, &HtmlOptions::default()).content {
+    let extracted = extractor.extract(&document, &HtmlOptions::default());
+    let is_markup = matches!(extracted.kind, ContentKind::Html | ContentKind::Xhtml);
+    if let Some(region) = region.filter(|_| is_markup) {
+        return Some(region.text_of(&document));
+    }
+    match extracted.content {
         Content::Page(page) => {
             let title = page.title.as_deref().map(|title| format!("{title}\n"));
             Some(title.unwrap_or_default() + &page.text)
