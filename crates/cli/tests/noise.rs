@@ -73,3 +73,51 @@ fn noise_drawn_for_the_request_is_never_told_and_each_price_is() {
     place.run("noise http://a.test/nowhere").expect(1).explains(&["is not known"]);
     place.run("check --deep").expect(0);
 }
+
+#[test]
+fn a_declared_region_is_all_that_counts_and_in_it_nothing_is_masked() {
+    let site = Site::serve(|request| match request.page.as_str() {
+        "a.test/" => Answer::page(format!(
+            "<h1>Words {n}</h1><div id=shop>Price 10<p class=clock>It is {n}</p></div>\
+             <div id=counted>{n} visitors</div>",
+            n = request.earlier
+        )),
+        "a.test/other" => Answer::page(format!("<p id=shop>Visit {}</p>", request.earlier)),
+        _ => Answer::status("404 Not Found"),
+    });
+    let place = Place::new();
+    let run = |rules: &str, visits: usize| {
+        std::fs::create_dir_all(place.data()).unwrap();
+        std::fs::write(place.data().join("evercrawl.toml"), rules).unwrap();
+        let before = site.asked("a.test/").len().min(site.asked("a.test/other").len());
+        let running = place.start(&format!(
+            "crawl http://a.test/ http://a.test/other --delay 5ms --recrawl 300ms --quiet {}",
+            site.flags_with_second_looks()
+        ));
+        wait_until("visits", || {
+            site.asked("a.test/").len().min(site.asked("a.test/other").len()) > before + visits
+        });
+        running.signal(Signal::INT);
+        running.wait().expect(11);
+    };
+    run("[[region]]\nurl = 'test/'\ncss = '#shop'\nwithout = ['.clock']\n", 5);
+    assert_eq!(told(&place, "http://a.test/"), Vec::<Value>::new(), "the price stays");
+    let visits = place.history("http://a.test/other").len();
+    assert_eq!(told(&place, "http://a.test/other").len(), visits - 1, "what differs counts");
+    let diff = place.run("diff http://a.test/other").expect(0).out;
+    assert!(diff.contains("Visit"), "{diff}");
+    let quiet = place.run("diff http://a.test/").expect(0).out;
+    assert!(quiet.contains("no significant change"), "{quiet}");
+
+    // Another rule is no change of the page.
+    let before = place.history("http://a.test/").len();
+    run("[[region]]\nurl = 'test/'\ncss = '#counted'\n", 2);
+    let visits = place.history("http://a.test/");
+    assert_eq!(visits[before]["change"], "same", "{visits:?}");
+    assert_eq!(visits[before + 1]["change"], "changed", "{visits:?}");
+
+    std::fs::write(place.data().join("evercrawl.toml"), "[[region]]\nurl = 'a'\ncss = 'p['\n")
+        .unwrap();
+    let said = place.run("crawl http://a.test/");
+    assert!(said.err.contains("[[region]] number 1, css"), "{}", said.err);
+}

@@ -32,7 +32,7 @@ pub struct NoiseView {
 /// A passage whose differences are not told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoisePassage {
-    /// Why: `drawn`, `alternating`, `rotating`, `site_wide` or `aside`.
+    /// Why: `drawn`, `alternating`, `rotating`, `site_wide`, `aside` or `time_of_visit`.
     pub reason: String,
     /// Its words.
     pub text: String,
