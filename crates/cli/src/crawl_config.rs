@@ -264,10 +264,12 @@ fn name_servers(text: &str) -> Result<NameServers, String> {
 }
 
 pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> {
-    let items = settings.items("fetch.connect_to").iter();
-    let rules: Result<_, _> = items.map(|item| item.parse()).collect();
-    rules
-        .map_err(|error: fetch::BadConnectTo| Failure::config(format!("fetch.connect_to: {error}")))
+    let name = "fetch.connect_to";
+    let rules: Result<_, _> = settings.items(name).iter().map(|item| item.parse()).collect();
+    rules.map_err(|error: fetch::BadConnectTo| {
+        let origin = settings.value(name).map(|value| value.origin.to_string()).unwrap_or_default();
+        Failure::config(format!("{name} (from {origin}): {error}"))
+    })
 }
 
 pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {

@@ -564,9 +564,11 @@ impl Judge<'_> {
         let still = |key: PlaceKey| Observation { key: key.0, flags: flag, looked: 1, differed: 0 };
         let mut seen: HashSet<PlaceKey> = HashSet::new();
         let mut found: Vec<Observation> = Vec::new();
-        for (key, lines) in self.layout.paths().filter(|(key, _)| template.knows(*key)) {
-            let came = arrivals.iter().filter(|arrival| arrival.keys.contains(&key)).count();
-            let looked = usize::from(lines).saturating_sub(came).min(255) as u8;
+        let known = |key: PlaceKey| template.knows(key) || self.seen.contains_key(&key);
+        for (key, passages) in self.layout.paths().filter(|(key, _)| known(*key)) {
+            let came = arrivals.iter().filter(|arrival| arrival.keys.contains(&key));
+            let came: usize = came.map(|arrival| arrival.times).sum();
+            let looked = usize::from(passages).saturating_sub(came).min(255) as u8;
             if looked > 0 && (key.kind() == KeyKind::Several || came == 0) {
                 found.push(Observation { looked, ..still(key) });
             }

@@ -202,14 +202,12 @@ impl PageMemory {
         keys.map(|key| Observation::of(key, 0, false)).collect()
     }
 
-    /// Forgets what was learned of noise, on the page and of its places on the template; returns how many places
-    /// that were.
+    /// Forgets what was learned of noise, on the page and of its template; returns how many places that were.
     pub fn forget_noise(&mut self, template: &mut TemplateMemory) -> usize {
-        let shorts: Vec<u16> = self.shown.shorts().collect();
         self.recent = RecentTexts::default();
         self.shown = ShownNoise::default();
         self.first_look = None;
-        shorts.len().max(template.forget(&shorts))
+        template.forget_noise()
     }
 
     /// In how many places the page shows noise.

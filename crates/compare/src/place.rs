@@ -121,8 +121,8 @@ pub(crate) struct Layout<'a> {
     passages: &'a [Passage],
     /// The place of each passage.
     of_passage: Vec<LinePlace>,
-    /// How many lines have a path.
-    lines: HashMap<u16, u16>,
+    /// How many lines have a path, and how many passages.
+    lines: HashMap<u16, (u16, u16)>,
     /// Where each passage stands in its row.
     rows: Vec<RowPlace>,
 }
@@ -178,8 +178,10 @@ impl<'a> Layout<'a> {
             let place = line.and_then(|line| places.get(line)).copied().unwrap_or_default();
             if line.is_none() || counted != Some(line) {
                 counted = Some(line);
-                *lines.entry(place.path).or_insert(0_u16) += 1;
+                lines.entry(place.path).or_insert((0_u16, 0_u16)).0 += 1;
             }
+            let passages = &mut lines.entry(place.path).or_insert((0, 0)).1;
+            *passages = passages.saturating_add(1);
             of_passage.push(place);
         }
         let rows = rows(&of_passage);
@@ -194,9 +196,12 @@ impl<'a> Layout<'a> {
         self.of_passage.get(number).is_some_and(|place| place.aside)
     }
 
-    /// The paths of the text, and how many lines have each.
+    /// The paths of the text, and how many passages have each.
     pub(crate) fn paths(&self) -> impl Iterator<Item = (PlaceKey, u16)> + '_ {
-        self.lines.iter().map(|(&path, &lines)| (PlaceKey::of_path(path, lines), lines))
+        let path = |(&path, &(lines, passages)): (&u16, &(u16, u16))| {
+            (PlaceKey::of_path(path, lines), passages)
+        };
+        self.lines.iter().map(path)
     }
 
     fn path(&self, number: usize) -> u16 {
@@ -209,7 +214,7 @@ impl<'a> Layout<'a> {
     }
 
     fn lines_like(&self, number: usize) -> u16 {
-        self.lines.get(&self.path(number)).copied().unwrap_or(1)
+        self.lines.get(&self.path(number)).map_or(1, |(lines, _)| *lines)
     }
 
     /// What is left of a passage without its numbers; `None` where it has none.

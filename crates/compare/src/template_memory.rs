@@ -274,10 +274,11 @@ impl TemplateMemory {
         at
     }
 
-    /// Forgets what is known of places that a page remembers by these bits; returns how many that were.
-    pub(crate) fn forget(&mut self, shorts: &[u16]) -> usize {
+    /// Forgets the places of noise, and what they showed; returns how many they were.
+    pub(crate) fn forget_noise(&mut self) -> usize {
         let before = self.entries.len();
-        self.entries.retain(|entry| !shorts.contains(&entry.key.short()));
+        self.entries.retain(|entry| !matches!(entry.verdict(), PlaceVerdict::Noise(_)));
+        self.texts.clear();
         before - self.entries.len()
     }
 

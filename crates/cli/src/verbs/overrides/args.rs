@@ -134,7 +134,7 @@ pub(crate) struct Pin {
 pub(crate) struct Noise {
     /// The page
     pub(super) url: String,
-    /// Forget what was learned: the next differences count until they are learned anew
+    /// Forget what was learned, on all pages with URLs like it: the next differences count until they are learned again
     #[arg(long)]
     pub(super) forget: bool,
     #[command(flatten)]

@@ -41,9 +41,9 @@ pub(super) fn write_text(out: &mut dyn Write, view: &OverridesView) -> io::Resul
         OverridesView::Changed(changed) => changed.iter().flat_map(changed_lines).collect(),
         OverridesView::Counted(count) => counted_lines(count),
         OverridesView::Noise { noise, forgotten: true } => vec![format!(
-            "what was learned of the noise of {} is forgotten: {}",
+            "what was learned of the noise of {} and pages like it is forgotten: {}",
             noise.url,
-            show_counted(noise.places, "place")
+            show_counted(noise.template_places, "place")
         )],
         OverridesView::Noise { noise, .. } => noise_lines(noise),
     };
@@ -59,7 +59,7 @@ struct NoiseLine<'a> {
 }
 
 fn noise_lines(noise: &NoiseView) -> Vec<String> {
-    let places = show_counted(noise.places, "place of noise");
+    let places = format!("{} of noise", show_counted(noise.places, "place"));
     let like = show_count(noise.template_places);
     let mut lines = vec![format!("{}: {places}; {like} on pages like it", noise.url)];
     if noise.in_doubt {

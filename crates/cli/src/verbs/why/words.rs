@@ -136,7 +136,7 @@ fn visits(of: &VisitsStep, now: Time) -> String {
 }
 
 fn volatile(of: &VolatileStep) -> String {
-    let places = format!("differences in {}", show_counted(of.places, "place of noise"));
+    let places = format!("differences in {} of noise", show_counted(of.places, "place"));
     let doubt = "the last visit is in doubt: a second look decides";
     let parts = [(of.places > 0, places), (of.in_doubt, doubt.to_owned())];
     let parts: Vec<String> = parts.into_iter().filter(|part| part.0).map(|part| part.1).collect();
