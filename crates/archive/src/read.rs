@@ -123,7 +123,7 @@ pub struct Scanned {
 }
 
 /// All records of a file, one in memory at a time. What cannot be read is an item, too; the scan
-/// goes on where the next record begins.
+/// continues where the next record begins.
 pub struct Scan<'a> {
     input: SegmentReader<'a>,
     cap: usize,

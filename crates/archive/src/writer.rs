@@ -92,7 +92,7 @@ impl Writer {
         &self.segments
     }
 
-    /// Where new files get their serial numbers, for whoever writes beside this one.
+    /// Where new files get their serial numbers, for other writers beside this one.
     pub fn serials(&self) -> Serials {
         self.serials.clone()
     }

@@ -54,7 +54,7 @@ fn every_link_between_documents_leads_to_a_file_and_a_heading() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The lines between fences; what ends with a backslash goes on in the next.
+/// The lines between fences; a line that ends with a backslash continues in the next.
 fn shown(page: &str) -> String {
     let blocks = page.split("\n```").skip(1).step_by(2);
     let lines: Vec<&str> = blocks.filter_map(|block| Some(block.split_once('\n')?.1)).collect();

@@ -59,7 +59,7 @@ fn acts(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A label, and its text from `column` on. On a terminal a text that is too long goes on below, where it
+/// A label, and its text from `column` on. On a terminal a text that is too long continues below, where it
 /// began; elsewhere it stays on one line, for programs that look for words in it.
 pub(crate) fn labelled(
     out: &mut (impl Write + ?Sized),

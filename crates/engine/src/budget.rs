@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_late_by_less_than_a_second_gets_all_of_the_flow() {
+    fn a_caller_late_by_less_than_a_second_gets_all_of_the_flow() {
         for rate in [0.5, 5.0, 100.0] {
             let mut bucket = Bucket::new(rate, START);
             let (mut now, mut taken) = (START, 0);

@@ -66,9 +66,9 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a check tells while it goes on.
+/// What a check reports while it runs.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum CheckMessage {
     /// It now looks at this.
     At(String),
     /// Something is wrong.
@@ -81,10 +81,10 @@ pub enum Told {
 pub fn check<S: Store>(
     state: &View<S>,
     segments: &dyn SegmentStore,
-    tell: &mut dyn FnMut(Told),
+    emit: &mut dyn FnMut(CheckMessage),
 ) -> Result<Report, EngineError> {
     let _span = debug_span!("check").entered();
-    let mut check = Check { state, segments, tell, report: Report::default() };
+    let mut check = Check { state, segments, emit, report: Report::default() };
     let counts = records::count(state)?;
     check.report.visits = counts.visits;
     for group in counts.groups() {
@@ -102,7 +102,7 @@ pub fn check<S: Store>(
 pub fn check_unknown_files<S: Store>(
     view: Option<&View<S>>,
     path: &Path,
-    tell: &mut dyn FnMut(Told),
+    emit: &mut dyn FnMut(CheckMessage),
 ) -> Result<u64, EngineError> {
     let mut faults = 0;
     for UnknownFile { segment, kind, .. } in unknown_files::find(view, path)? {
@@ -110,7 +110,7 @@ pub fn check_unknown_files<S: Store>(
         let fault = Fault { file, what: unknown_files::words(kind), ..Fault::default() };
         let is_fault = unknown_files::is_fault(kind);
         faults += u64::from(is_fault);
-        tell(if is_fault { Told::Fault(fault) } else { Told::Note(fault) });
+        emit(if is_fault { CheckMessage::Fault(fault) } else { CheckMessage::Note(fault) });
     }
     Ok(faults)
 }
@@ -119,13 +119,13 @@ pub fn check_unknown_files<S: Store>(
 pub fn check_deep<S: Store>(
     state: &View<S>,
     path: &Path,
-    tell: &mut dyn FnMut(Told),
+    emit: &mut dyn FnMut(CheckMessage),
 ) -> Result<Report, EngineError> {
-    let mut report = check(state, &*DataDir::segments_in(path), tell)?;
+    let mut report = check(state, &*DataDir::segments_in(path), emit)?;
     let mut faults = 0;
     let mut fault = |fault: Fault| {
         faults += 1;
-        tell(Told::Fault(fault));
+        emit(CheckMessage::Fault(fault));
     };
     state.inspect(&mut |found| fault(of_state(found)))?;
     other_files(path).into_iter().for_each(&mut fault);
@@ -135,13 +135,18 @@ pub fn check_deep<S: Store>(
 
 /// Reads every file of the store in the data directory at `path`, which nobody may have open; tells which are not as
 /// they were written, and gives how many.
-pub fn check_store(path: &Path, tell: &mut dyn FnMut(Told)) -> Result<u64, EngineError> {
+pub fn check_store(path: &Path, emit: &mut dyn FnMut(CheckMessage)) -> Result<u64, EngineError> {
     let store = DataDir::store_in(path);
     let found = damaged_files(&store, CheckDepth::Everything).map_err(io("read", &store))?;
     let faults = found.len() as u64;
     for DamagedFile { path: file, offset, what } in found {
         let file = file.strip_prefix(path).unwrap_or(&file).display().to_string();
-        tell(Told::Fault(Fault { file, offset, what: what.to_owned(), ..Fault::default() }));
+        emit(CheckMessage::Fault(Fault {
+            file,
+            offset,
+            what: what.to_owned(),
+            ..Fault::default()
+        }));
     }
     Ok(faults)
 }
@@ -171,14 +176,14 @@ fn other_files(path: &Path) -> Vec<Fault> {
 struct Check<'a, S> {
     state: &'a View<S>,
     segments: &'a dyn SegmentStore,
-    tell: &'a mut dyn FnMut(Told),
+    emit: &'a mut dyn FnMut(CheckMessage),
     report: Report,
 }
 
 impl<S: Store> Check<'_, S> {
     fn file(&mut self, name: &str, serial: u32, expected: ByOffset) {
         self.report.files += 1;
-        (self.tell)(Told::At(name.to_owned()));
+        (self.emit)(CheckMessage::At(name.to_owned()));
         match archive::find_warc(self.segments, serial) {
             Ok(Some(warc)) => self.records(&warc, expected),
             Ok(None) => {
@@ -256,6 +261,6 @@ impl<S: Store> Check<'_, S> {
 
     fn fault(&mut self, fault: Fault) {
         self.report.faults += 1;
-        (self.tell)(Told::Fault(fault));
+        (self.emit)(CheckMessage::Fault(fault));
     }
 }

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_format_is_taken_over_by_whoever_works_there() {
+    fn an_earlier_format_is_taken_over_by_a_crawl() {
         let dir = tempfile::tempdir().unwrap();
         let mark = dir.path().join(MARK);
         fs::write(&mark, format!("{MARK_TEXT}1\n")).unwrap();

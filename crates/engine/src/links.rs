@@ -370,7 +370,7 @@ impl LinkReader {
         self.kept(&from, followed)
     }
 
-    /// A bare domain that cannot be had by `https` is tried by `http`.
+    /// A bare domain that does not answer by `https` is tried by `http`.
     pub(crate) fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
         let is_bare = lease.row.guess && lease.row.seed;
         let rest = lease.row.url.strip_prefix("https://").filter(|_| is_bare)?;

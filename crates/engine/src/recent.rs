@@ -115,7 +115,7 @@ impl Recent {
     pub fn hold(&self, digest: Digest, holder: Holder) {
         let mut inner = self.lock();
         let batch = Some(inner.batch);
-        // Somebody who is about to store it goes on; then two records hold it.
+        // A reader that is about to store it continues; then two records hold it.
         if inner.claims.get(&digest).is_none_or(|claim| claim.batch.is_some()) {
             inner.claims.insert(digest, Claim { holder, batch });
         }

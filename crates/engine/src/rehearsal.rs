@@ -99,7 +99,7 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         });
     }
 
-    /// From now on the disk takes so long for a commit; the walk goes on meanwhile.
+    /// From now on the disk takes so long for a commit; the walk continues meanwhile.
     pub fn set_commit_time(&mut self, takes: Duration) {
         self.commit_takes = takes;
     }

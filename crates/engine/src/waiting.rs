@@ -30,9 +30,9 @@ impl Held {
 pub struct Waiting {
     /// The user paused them.
     pub paused: Held,
-    /// Their robots.txt cannot be had.
+    /// Their robots.txt is unreachable.
     pub robots: Held,
-    /// They failed, or asked to be left alone.
+    /// They failed, or asked for a pause.
     pub back_off: Held,
     /// They were asked a moment ago.
     pub pace: Held,
@@ -108,7 +108,7 @@ pub enum WaitReason {
     Paused,
     /// Its robots.txt could not be fetched.
     Robots,
-    /// It failed, or asked to be left alone.
+    /// It failed, or asked for a pause.
     BackOff,
     /// It was asked a moment ago.
     Pace,
@@ -135,7 +135,7 @@ pub fn wait_reason<S: Store>(
     })
 }
 
-/// Whether a host is blocked since its robots.txt cannot be had.
+/// Whether a host is blocked since its robots.txt is unreachable.
 fn lacks_robots<S: Store>(state: &View<S>, row: &HostRow) -> Result<bool, StateError> {
     for scheme in ["https", "http"] {
         let copy = state.robots(&format!("{scheme}://{}", row.authority))?;

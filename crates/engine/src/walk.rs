@@ -126,7 +126,7 @@ pub struct Walk<S> {
 }
 
 impl<S: Store> Walk<S> {
-    /// Begins or goes on with a crawl in `state`, archiving to `archive`.
+    /// Begins or resumes a crawl in `state`, archiving to `archive`.
     pub fn new(
         config: Arc<WalkConfig>,
         state: State<S>,

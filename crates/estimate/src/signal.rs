@@ -1,7 +1,7 @@
 //! What does a hint from outside (sitemap, feed, push) say about whether a page has changed?
 //!
 //! A signal may be false and a change may go unsignalled; how often is learned, never assumed.
-//! The result is an equivalent elapsed time, so that everything else goes on as without signals.
+//! The result is an equivalent elapsed time, so that everything else works as without signals.
 
 mod clock;
 

@@ -7,7 +7,7 @@
 //!
 //! - [`Filter`]: which rows are wanted?
 //! - [`Contents`]: what was fetched by a visit?
-//! - [`GrowingFile`]: a file that goes on where an earlier export ended
+//! - [`GrowingFile`]: a file that continues where an earlier export ended
 //! - [`Documents`]: what a search index is to hold, as operations by number
 //! - [`Wacz`]: a package that replays by itself
 //! - [`WarcCopier`], [`crawl_log_line`], [`Sitemap`]: the forms

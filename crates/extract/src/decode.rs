@@ -102,7 +102,7 @@ impl Coding {
         }
     }
 
-    /// Whether `rest` goes on with another member, rather than with padding or junk.
+    /// Whether `rest` begins with another member, rather than with padding or junk.
     fn continues(self, rest: &[u8]) -> bool {
         match self {
             Coding::Gzip => rest.starts_with(&[0x1f, 0x8b]),

@@ -2,7 +2,7 @@
 //! times size.
 //!
 //! The first piece of every body is free. Beyond it a body takes room before more of it is read, and
-//! keeps it as long as its bytes live. While there is none, whoever sends it is held up by TCP.
+//! keeps it as long as its bytes live. While there is none, TCP holds the sender up.
 
 use std::sync::Arc;
 

@@ -89,8 +89,8 @@ impl Client {
         }
     }
 
-    /// The address that a request would go to first, without asking anything of it: whoever paces
-    /// requests by address needs it beforehand. `None` where a proxy looks it up.
+    /// The address that a request would go to first, without asking anything of it: a caller that
+    /// paces requests by address needs it beforehand. `None` where a proxy looks it up.
     pub async fn locate(&self, request: &Request) -> Result<Option<IpAddr>, Failure> {
         let mut visit =
             FetchProgress::start(request.limits_override().unwrap_or(&self.config.limits));

@@ -1,6 +1,6 @@
 //! How does one request and its response go over a connection?
 //!
-//! An HTTP/1 connection is not given a task of its own: whoever waits for the response also moves
+//! An HTTP/1 connection is not given a task of its own: the task that waits for the response also moves
 //! the bytes. That saves two task switches a read, and a connection that lies idle costs nothing.
 
 use std::error::Error as _;

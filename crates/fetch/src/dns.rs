@@ -113,7 +113,7 @@ impl Resolver {
         }
     }
 
-    /// The answer for `host`. It goes on being sought when the caller stops waiting.
+    /// The answer for `host`. The query continues when the caller stops waiting.
     pub(crate) async fn lookup(self: &Arc<Self>, host: &str) -> DnsAnswer {
         if let Some(answer) = self.cached_answer(host) {
             return answer;

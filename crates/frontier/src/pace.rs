@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_costs_much_waits_for_long() {
+    fn an_expensive_host_waits_long() {
         let pace = Pace::default();
         for (reading, pause) in [(0, 0), (1, 20), (200, 4000), (2000, 30_000)] {
             assert_eq!(pace.reading_pause(ms(reading)), ms(pause));

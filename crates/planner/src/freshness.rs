@@ -17,7 +17,7 @@ use crate::Planner;
 pub struct Freshness {
     /// Pages whose content is held.
     pub held: u64,
-    /// The expected share of them that is as on the web now, from 0 to 1.
+    /// The expected share of them that is current, from 0 to 1.
     pub fresh: f64,
     /// The error bound of that share, up or down, with 95 % confidence.
     pub error: f64,

@@ -15,7 +15,7 @@ const MEASURABLE: f64 = 0.5;
 pub struct FreshnessView {
     /// Pages whose content is stored.
     pub pages_held: u64,
-    /// The estimated share of them that is as on the web now, from 0 to 1; `None` until it is known.
+    /// The estimated share of them that is current, from 0 to 1; `None` until it is known.
     pub freshness: Option<f64>,
     /// By how much that may be off, up or down; 19 times in 20 it is no more.
     pub freshness_error: Option<f64>,

@@ -2,7 +2,7 @@
 //!
 //! One function and one typed view a question, over what is committed at a given time: [`status`],
 //! [`page`], [`pages`], [`why`], [`history`], [`changes`], [`log`], [`hosts`], [`queue`], [`plan`], [`freshness`], [`archive`].
-//! Views hold codes, numbers and times, and no sentences: whoever shows them finds the words.
+//! Views hold codes, numbers and times, and no sentences: the edges find the words.
 //! All of them serialize; times as RFC 3339, durations as numbers with the unit in the name.
 //!
 //! Long answers come in parts. A request has a cursor and a limit, and a part says where to go on.

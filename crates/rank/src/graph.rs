@@ -12,7 +12,7 @@ pub enum Repeats {
 /// Nodes numbered from 0, each with the nodes that link to it, in compressed sparse form.
 ///
 /// A node costs 12 bytes and a link 4. Links are kept by their target, since a node's rank is what
-/// it receives: whoever computes it writes to one place only, and threads need no locks.
+/// it receives: its thread writes to one place only, and threads need no locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     /// Where each node's sources begin in `sources`; one more at the end.

@@ -51,7 +51,7 @@ fn local_ranks(
     ranks
 }
 
-/// How a surfer who is somewhere on a host goes on.
+/// Where a surfer who is somewhere on a host goes next.
 struct HostLinks {
     /// From host, to host, with which probability; in order, so that sums are always the same.
     links: Vec<((u32, u32), f64)>,

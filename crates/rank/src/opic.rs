@@ -196,7 +196,7 @@ mod tests {
         opic
     }
 
-    /// Visits whoever has most cash, `visits` times.
+    /// Visits the node with most cash, `visits` times.
     fn greedy(opic: &mut OpicSimulation, links: &[Vec<u32>], visits: usize) {
         for _ in 0..visits {
             let richest =

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr2, memrchr2};
 
 /// How much of a file is read.
 ///
-/// A file this long or longer is taken to be cut, by us or by whoever fetched it, and what follows
+/// A file this long or longer is taken to be cut, by us or by the fetcher, and what follows
 /// its last line end is ignored: half a line is never taken for a rule.
 pub const MAX_BYTES: usize = 512 * 1024;
 

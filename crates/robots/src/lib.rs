@@ -2,7 +2,7 @@
 //!
 //! Three questions, one module each: what the answer to the request for `/robots.txt` allows
 //! ([`availability`]), what the file itself allows ([`RobotsTxt`]), and what a fetched page asks of
-//! whoever keeps it ([`Directives`]). Nothing here fails: every input has a verdict.
+//! the keeper of the file ([`Directives`]). Nothing here fails: every input has a verdict.
 //!
 //! ```
 //! use evercrawl_robots::RobotsTxt;

@@ -1,7 +1,7 @@
 //! Which sites link to each other without use for readers?
 //!
 //! Sites of a farm link to each other and back, all to all. Wu and Davison (2005) begin with those that
-//! have many partners in common and go on to whoever links to several of them. Here partners must also
+//! have many partners in common and continue with hosts that link to several of them. Here partners must also
 //! be partners of each other, or any popular site would be one; and more of them than chance would join,
 //! or any few sites of a small web would be.
 
@@ -130,7 +130,7 @@ impl LinkExchange {
         let inside: Vec<usize> = knot.iter().map(|&site| self.joint(site, knot)).collect();
         let joined = inside.iter().sum::<usize>() / 2;
         let (sites, strangers) = (self.partners.len() as f64, self.partners.len() - size);
-        // One partner more for each, or whoever has no other could have none by chance.
+        // One partner more for each, or a host without others could have none by chance.
         let usual = (self.total - 2 * joined) as f64 / sites + 1.0;
         let chance = |(&site, inside): (&u32, &usize)| {
             let others = (self.partners[site as usize].len() - inside) as f64 + 1.0;

@@ -43,7 +43,7 @@ impl<S> Clone for Reading<S> {
 pub struct CommittedReader<S>(Weak<S>);
 
 impl<S: Store> CommittedReader<S> {
-    /// Everything that was committed, while the crawl goes on.
+    /// Everything that was committed, while the crawl runs.
     pub fn view(&self) -> Result<View<S>, StateError> {
         View::open(self.0.upgrade().ok_or(StateError::Ended)?)
     }

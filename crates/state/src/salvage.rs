@@ -52,7 +52,7 @@ fn until_damage<S: Store>(
     Ok(None)
 }
 
-/// The first key from which reading goes on; `None` when it does nowhere.
+/// The first key from which reading continues; `None` when there is none.
 fn behind_damage<S: Store>(
     layers: &Layers<S>,
     space: Space,

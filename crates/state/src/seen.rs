@@ -441,7 +441,7 @@ mod tests {
         assert_eq!(
             shared.ask(page(1), check(1)),
             SeenAnswer::Unsure,
-            "whoever shares it doubts with it"
+            "a URL that shares it is in doubt too"
         );
         insert(&seen, page(1), check(1));
         assert!(shared.has(page(1), check(1)));

@@ -142,7 +142,7 @@ impl SegmentStore for FileSegments {
                 fs::rename(&from, &to).map_err(WriteError::io("rename", &from))?;
                 self.open_files().remove(name);
             }
-            // It has its final name, but whoever gave it that may have ended before the name was on disk.
+            // It has its final name, but the process that renamed it may have ended before the name was on disk.
             Err(error) if error.kind() == io::ErrorKind::NotFound && to.exists() => {}
             Err(error) => return Err(WriteError::io("open", &from)(error)),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use evercrawl_engine::check::repair::repair;
 use evercrawl_engine::check::{
-    Fault, Report, Told, check, check_deep, check_store, check_unknown_files,
+    CheckMessage, Fault, Report, check, check_deep, check_store, check_unknown_files,
 };
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::{DataDir, EngineError};
@@ -57,13 +57,13 @@ fn look_for_state(args: &Check) -> anyhow::Result<u64> {
     if dir.has_state() {
         return Ok(0);
     }
-    telling(args, |tell| check_unknown_files::<DiskStore>(None, dir.path(), tell))
+    with_messages(args, |emit| check_unknown_files::<DiskStore>(None, dir.path(), emit))
 }
 
 /// Looks for files of the archive that the state does not know; gives how many are faults.
 fn look_at_unknown_files(args: &Check) -> anyhow::Result<u64> {
     let opened = open_as_found(args)?;
-    telling(args, |tell| check_unknown_files(Some(&opened.state), &opened.path, tell))
+    with_messages(args, |emit| check_unknown_files(Some(&opened.state), &opened.path, emit))
 }
 
 /// Opens the data directory, whatever there is beside what its state knows.
@@ -78,28 +78,28 @@ fn open_as_found(args: &Check) -> anyhow::Result<Opened> {
 /// Looks at the store's files, before it is opened; gives how many are damaged.
 fn look_at_store(args: &Check) -> anyhow::Result<u64> {
     let dir = take(&args.common.data, DataDir::open)?;
-    telling(args, |tell| check_store(dir.path(), tell))
+    with_messages(args, |emit| check_store(dir.path(), emit))
 }
 
 /// Looks at what state and archive say.
 fn look_at_rows(args: &Check, deep: bool) -> anyhow::Result<Report> {
     let opened = open_as_found(args)?;
-    telling(args, |tell| match deep {
-        true => check_deep(&opened.state, &opened.path, tell),
-        false => check(&opened.state, &*opened.segments(), tell),
+    with_messages(args, |emit| match deep {
+        true => check_deep(&opened.state, &opened.path, emit),
+        false => check(&opened.state, &*opened.segments(), emit),
     })
 }
 
-/// Shows what `look` tells, as it is told.
-fn telling<T>(
+/// Shows what `look` tells, as it is message.
+fn with_messages<T>(
     args: &Check,
-    look: impl FnOnce(&mut dyn FnMut(Told)) -> Result<T, EngineError>,
+    look: impl FnOnce(&mut dyn FnMut(CheckMessage)) -> Result<T, EngineError>,
 ) -> anyhow::Result<T> {
     let mut failed = Ok(());
-    let mut tell = |told: Told| {
-        failed = std::mem::replace(&mut failed, Ok(())).and_then(|()| show(args, &told));
+    let mut emit = |message: CheckMessage| {
+        failed = std::mem::replace(&mut failed, Ok(())).and_then(|()| show(args, &message));
     };
-    let looked = look(&mut tell);
+    let looked = look(&mut emit);
     failed?;
     Ok(looked?)
 }
@@ -129,7 +129,7 @@ fn is_damage(error: &anyhow::Error) -> bool {
 fn unusable(args: &Check, error: &anyhow::Error, others: u64) -> anyhow::Result<Report> {
     let what = format!("cannot be opened: {error}");
     let fault = Fault { file: "state and archive".to_owned(), what, ..Fault::default() };
-    show(args, &Told::Fault(fault))?;
+    show(args, &CheckMessage::Fault(fault))?;
     Ok(Report { faults: others + 1, ..Report::default() })
 }
 
@@ -154,12 +154,12 @@ fn mend(args: &Check) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show(args: &Check, told: &Told) -> anyhow::Result<()> {
-    match told {
-        Told::At(file) if !args.json => eprintln!("checking {file}"),
-        Told::At(_) => {}
-        Told::Fault(fault) => show_finding(args, "fault", fault)?,
-        Told::Note(note) => show_finding(args, "note", note)?,
+fn show(args: &Check, message: &CheckMessage) -> anyhow::Result<()> {
+    match message {
+        CheckMessage::At(file) if !args.json => eprintln!("checking {file}"),
+        CheckMessage::At(_) => {}
+        CheckMessage::Fault(fault) => show_finding(args, "fault", fault)?,
+        CheckMessage::Note(note) => show_finding(args, "note", note)?,
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::args::Cli;
 use crate::{exit, print};
 
 pub(crate) fn run(shell: clap_complete::Shell) -> anyhow::Result<u8> {
-    // Into memory first: the generator panics when whoever reads its output goes away.
+    // Into memory first: the generator panics when the reader of its output goes away.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "evercrawl", &mut script);
     print::data().write_all(&script)?;

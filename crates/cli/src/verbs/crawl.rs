@@ -150,7 +150,7 @@ impl Directory<'_> {
             let is_chosen = settings.items("push.listen").iter().any(|at| at.ends_with(":0"));
             if !self.args.quiet || is_chosen {
                 let address = listener.local_addr()?;
-                self.label.tell(&format!("accepting pushes at http://{address}/push"));
+                self.label.print(&format!("accepting pushes at http://{address}/push"));
             }
             let reading = walk.state().reading().committed_reader();
             Doorbell::open(listener, settings.clone(), reading, inbox.clone())?;
@@ -187,7 +187,7 @@ impl Directory<'_> {
         let reading = walk.state().reading().committed_reader();
         let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone(), board);
         door.inspect_err(|error| {
-            self.label.tell(&format!("other commands cannot reach this crawl: {error}"));
+            self.label.print(&format!("other commands cannot reach this crawl: {error}"));
         })
         .ok()
     }
@@ -224,7 +224,7 @@ pub(crate) fn open_walk(
 fn tell_of_cut(cut_bytes: u64, label: &Label) {
     if cut_bytes > 0 {
         let cut = show_size(cut_bytes);
-        label.tell(&format!(
+        label.print(&format!(
             "the last run ended abruptly; {cut} of uncommitted data is fetched again"
         ));
     }
@@ -373,7 +373,7 @@ impl Directory<'_> {
         out.flush()?;
         let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
         if private(&counters) > private(before) {
-            self.label.tell(
+            self.label.print(
                 "some hosts have private addresses; use --allow-private=NETWORK to crawl them",
             );
         }
@@ -385,16 +385,16 @@ impl Directory<'_> {
         let dir = self.path().display();
         match ended {
             Ended::Done => {}
-            Ended::DoneButResting => self.label.tell(&format!(
+            Ended::DoneButResting => self.label.print(&format!(
                 "{} left, on hosts that are paused, asked for a pause or do not answer.\n\
                  Retry with: evercrawl crawl --data {dir} --new-only",
                 show_counted(resting, "page")
             )),
             Ended::DiskFull => self
                 .label
-                .tell(&format!("Free some space, then resume with: evercrawl crawl --data {dir}")),
+                .print(&format!("Free some space, then resume with: evercrawl crawl --data {dir}")),
             _ => {
-                self.label.tell(&format!("State saved. Resume with: evercrawl crawl --data {dir}"))
+                self.label.print(&format!("State saved. Resume with: evercrawl crawl --data {dir}"))
             }
         }
     }

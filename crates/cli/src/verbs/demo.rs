@@ -154,7 +154,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The demo begins anew; what is not a data directory is left alone.
+/// The demo begins anew; a folder that is no data directory stays untouched.
 fn clear(data: &Path) -> anyhow::Result<()> {
     match DataDir::open(data) {
         Ok(_) | Err(EngineError::Older { .. }) => Ok(std::fs::remove_dir_all(data)?),

@@ -23,7 +23,7 @@ use evercrawl_state::{
 use evercrawl_urls::Canonical;
 use tracing::{debug_span, info};
 
-use super::{RECORD_CAP, Told, check, records};
+use super::{CheckMessage, RECORD_CAP, check, records};
 use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir, unknown_files};
 use crate::process::is_part;
 use crate::{DataDir, EngineError};
@@ -31,13 +31,13 @@ use crate::{DataDir, EngineError};
 const NEW_STORE: &str = "store.new";
 
 /// Mends the data directory `dir`; `seed` is the secret of a state of which nothing is left, and
-/// `tell` hears of everything that was done or lost. Gives where the damaged parts are.
+/// `emit` hears of everything that was done or lost. Gives where the damaged parts are.
 pub fn repair(
     dir: &DataDir,
     limits: StoreLimits,
     seed: u64,
     now: Time,
-    tell: &mut dyn FnMut(String),
+    emit: &mut dyn FnMut(String),
 ) -> Result<PathBuf, EngineError> {
     let _span = debug_span!("repair").entered();
     // Two repairs in one moment must not mix what they replace.
@@ -47,7 +47,7 @@ pub fn repair(
     }
     fs::create_dir_all(&aside).map_err(io("create", &aside))?;
     let segments = DataDir::segments_in(dir.path());
-    let mut repair = Repair { dir, segments, limits, now, tell, aside: aside.clone() };
+    let mut repair = Repair { dir, segments, limits, now, emit, aside: aside.clone() };
     let old = repair.old_state()?;
     let files = repair.archive(old.as_ref())?;
     repair.state(old.as_ref(), &files, seed)?;
@@ -65,7 +65,7 @@ struct Repair<'a> {
     segments: Arc<dyn SegmentStore>,
     limits: StoreLimits,
     now: Time,
-    tell: &'a mut dyn FnMut(String),
+    emit: &'a mut dyn FnMut(String),
     aside: PathBuf,
 }
 
@@ -97,13 +97,13 @@ impl Files {
 
 impl Repair<'_> {
     fn say(&mut self, what: impl Into<String>) {
-        (self.tell)(what.into());
+        (self.emit)(what.into());
     }
 
     /// The state as it is, as far as it can be opened.
     fn old_state(&mut self) -> Result<Option<View<DiskStore>>, EngineError> {
         let store = DataDir::store_in(self.dir.path());
-        let opens = mend_store(&store, &self.aside, self.tell).map_err(io("mend", &store))?;
+        let opens = mend_store(&store, &self.aside, self.emit).map_err(io("mend", &store))?;
         let opened = if opens {
             self.dir.view_as_found(self.limits).map_err(|error| error.to_string())
         } else {
@@ -130,8 +130,8 @@ impl Repair<'_> {
         if let Some(old) = old {
             let unfit = &mut files.unfit;
             check(old, &*self.segments, &mut |told| match told {
-                Told::Fault(fault) => unfit.extend(fault.visit),
-                Told::At(_) | Told::Note(_) => {}
+                CheckMessage::Fault(fault) => unfit.extend(fault.visit),
+                CheckMessage::At(_) | CheckMessage::Note(_) => {}
             })?;
         }
         let leaving = old.and_then(|old| old.archive_files().ok()).unwrap_or_default();

@@ -34,7 +34,7 @@ pub struct CrawlConfig {
     pub cookie_file: Option<PathBuf>,
 }
 
-/// What the walk decides by, whoever drives it.
+/// What the walk decides by, under every driver.
 #[derive(Clone, Debug)]
 pub struct WalkConfig {
     /// How answers are read.

@@ -47,7 +47,7 @@ impl BackgroundJob {
     }
 
     /// Starts the work that `prepare` gives, unless it is too early, nothing was found since, or the last
-    /// one goes on. The work is told where its reports go, and when to stop.
+    /// one runs. The work is told where its reports go, and when to stop.
     pub(super) fn start_if_due<S: Store, W>(
         &mut self,
         walk: &Walk<S>,

@@ -43,7 +43,7 @@ const TICK: Duration = Duration::from_millis(200);
 const MOST_ORDERS: usize = 32;
 /// How long a run that reached a limit waits for what is in flight.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long a run that ends when all is visited waits for hosts that asked to be left alone.
+/// How long a run that ends when all is visited waits for hosts that asked for a pause.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How soon a walk looks again whether all others keep the pauses that they share.
 const MOMENT: Duration = Duration::from_millis(10);
@@ -51,7 +51,7 @@ const MOMENT: Duration = Duration::from_millis(10);
 /// Hosts that a progress line names at most.
 const NAMED: usize = 3;
 
-/// Somebody who waits for a commit, and what they are told then.
+/// Somebody who waits for a commit, and the counts they get then.
 type Waiting = (Sender<Result<SignalCounts, EngineError>>, SignalCounts);
 
 pub(super) struct Driver<'a, S> {
@@ -332,12 +332,12 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
         Ok(())
     }
 
-    /// Does what the user asked for; whoever asked hears of it once it is committed.
+    /// Does what the user asked for; the answer is sent once it is committed.
     fn take_requests(&mut self, now: Time) -> Result<(), EngineError> {
         while let Some(request) = self.inbox.take() {
             match self.fulfil(&request.what, now) {
-                Ok(told) => self.waiting[0].push((request.done, told)),
-                // It cannot be done as asked, and the crawl goes on as it was.
+                Ok(counts) => self.waiting[0].push((request.done, counts)),
+                // It cannot be done as asked, and the crawl continues as before.
                 Err(error @ EngineError::Config(_)) => drop(request.done.send(Err(error))),
                 Err(error) => return Err(error),
             }
@@ -452,9 +452,9 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
 
     /// Tells those who wait that what they asked for is on disk.
     fn answer(&mut self, part: usize) {
-        for (done, told) in self.waiting[part].drain(..) {
+        for (done, counts) in self.waiting[part].drain(..) {
             // Whoever asked may have gone; what was asked for is done.
-            let _ = done.send(Ok(told));
+            let _ = done.send(Ok(counts));
         }
     }
 

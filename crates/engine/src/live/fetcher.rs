@@ -70,7 +70,7 @@ impl<S: Store + 'static> Fetcher<S> {
     async fn run(self, mut orders: UnboundedReceiver<Vec<Order>>) {
         let (fetcher, requests) = (Rc::new(self), LocalSet::new());
         let reader = fetcher.clone();
-        requests.spawn_local(async move { reader.on_the_spot.tell().await });
+        requests.spawn_local(async move { reader.on_the_spot.wake_walk_after_reads().await });
         let take_orders = async {
             while let Some(orders) = orders.recv().await {
                 for order in orders {

@@ -145,13 +145,13 @@ impl<T> Sender<T> {
     /// Hands on an item that must not let others wait: those that come later are taken before it.
     pub(super) fn send_behind(&self, item: T) -> Result<(), Disconnected> {
         self.0.put(|inner| inner.behind.push_back(item), |_| false)?;
-        // Not everybody takes it: whoever does must be among those who wake.
+        // Not every thread takes it: one that does must be among those woken.
         self.0.wake_all(self.0.lock());
         Ok(())
     }
 
-    /// Leaves an item for whoever takes the next ones. Until many wait, somebody who sleeps goes on
-    /// sleeping: call [`wake`](Self::wake) before doing nothing for long.
+    /// Leaves an item for the thread that takes the next ones. Until many wait, a sleeping thread
+    /// is not woken: call [`wake`](Self::wake) before doing nothing for long.
     pub(super) fn leave(&self, item: T) -> Result<(), Disconnected> {
         let many = |inner: &Inner<T>| inner.front.len() >= WORTH_WAKING;
         self.0.put(|inner| inner.front.push_back(item), many)
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_an_answer_to_what_nobody_took_hears_the_end() {
+    fn a_caller_whose_item_nobody_took_learns_of_the_end() {
         let (sender, receiver) = queue();
         let ((in_front, first), (behind, second)) = (queue::<()>(), queue::<()>());
         sender.send(in_front).unwrap();
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_sleeps_is_woken_by_what_it_takes_and_by_the_end() {
+    fn a_sleeper_is_woken_by_items_it_takes_and_by_the_end() {
         let (sender, receiver) = queue();
         let takers = [true, false].map(|behind| {
             let receiver = receiver.another(behind);

@@ -14,7 +14,7 @@ pub struct Inbox {
     waiting: Receiver<Request>,
 }
 
-/// What is done together, and whoever waits for it.
+/// What is done together, and who waits for it.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) what: Command,

@@ -73,7 +73,7 @@ impl Stopper {
 pub enum Ended {
     /// Everything was visited.
     Done,
-    /// Only hosts that asked to be left alone still have pages.
+    /// Only hosts that asked for a pause still have pages.
     DoneButResting,
     /// The page or byte limit was reached.
     SizeLimit,
@@ -85,7 +85,7 @@ pub enum Ended {
     Interrupted,
 }
 
-/// How a run is doing, for whoever shows it.
+/// How a run is doing, for display.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// When.

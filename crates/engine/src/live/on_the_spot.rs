@@ -1,7 +1,7 @@
 //! What is read where it comes in? Answers that take no longer to read than to hand on: "not modified", a redirect, a
 //! page of a few words; and, where no other request is out, every page that is not large.
 //!
-//! Who hands something on wakes whoever sleeps, and two cores then take turns at it. For an answer without a body that is a
+//! Handing something on wakes a sleeping thread, and two cores then take turns at it. For an answer without a body that is a
 //! fifth of all that it costs.
 
 use std::cell::{Cell, RefCell};
@@ -40,7 +40,7 @@ impl<S: Store> OnTheSpot<S> {
 
     /// Lets the walk know what was read, once the sockets have brought nothing more to read: to wake it for each answer
     /// would let both run and rest by turns.
-    pub(super) async fn tell(&self) {
+    pub(super) async fn wake_walk_after_reads(&self) {
         loop {
             self.has_read.notified().await;
             while self.reads_more().await {}

@@ -17,7 +17,7 @@ use crate::walk::{SignalCounts, Walk};
 /// Rankings are kept so far apart.
 const KEPT_EVERY: Duration = Duration::from_secs(86_400);
 
-/// Pages that matter otherwise than was known, and whoever waits until that is committed.
+/// Pages whose importance changed, and who is answered once that is committed.
 pub(super) struct Weighing {
     pub(super) pages: Vec<(PageKey, Importance)>,
     pub(super) done: Sender<Result<SignalCounts, EngineError>>,

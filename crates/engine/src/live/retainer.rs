@@ -22,7 +22,7 @@ const WORTH: f64 = 0.2;
 /// How long after its start a crawl first looks for what to drop.
 const FIRST: Duration = Duration::from_secs(60);
 
-/// A piece that is to be dropped, and whoever waits until that is committed.
+/// A piece that is to be dropped, and who is answered once that is committed.
 pub(super) struct Dropping {
     pub(super) piece: Piece,
     pub(super) done: Sender<Result<SignalCounts, EngineError>>,
@@ -45,7 +45,7 @@ impl Retainer {
         Retainer { every, next, reports: Some(reports), thread: None, stop: Arc::default() }
     }
 
-    /// Starts to look for what to drop, unless it is too early or the last look goes on.
+    /// Starts to look for what to drop, unless it is too early or the last look is still running.
     pub(super) fn start_if_due<S: Store + 'static>(
         &mut self,
         walk: &Walk<S>,
@@ -65,7 +65,7 @@ impl Retainer {
         self.reports = None;
     }
 
-    /// True while the thread goes on.
+    /// True while the thread runs.
     pub(super) fn is_busy(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }

@@ -212,7 +212,7 @@ impl Membership {
         self.roster.has_budget.load(Ordering::Relaxed)
     }
 
-    /// Asks whoever divides the budget, if there is one for all.
+    /// Asks the budget office, if one budget is shared by all walks.
     pub(super) fn budget<T>(&self, ask: impl FnOnce(&mut BudgetOffice) -> T) -> Option<T> {
         lock(&self.roster.budget).as_mut().map(ask)
     }

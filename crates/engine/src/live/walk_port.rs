@@ -121,7 +121,7 @@ impl<S: Store> WalkPort<S> {
         processed.reading = busy.with_page(passed, || SystemClock.thread_time());
         let claim = processed.claim.map(|digest| (digest, processed.records.is_some()));
         self.reports.leave(Report::Page(Box::new(processed))).map_err(|Disconnected| WalkGone)?;
-        // Only now: whoever refers to the record must come after it.
+        // Only now: records that refer to this one must come after it.
         if let Some((digest, stored)) = claim {
             self.recent.settle(digest, stored);
         }

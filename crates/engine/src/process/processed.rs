@@ -50,7 +50,7 @@ pub struct Processed {
     pub soft_404_profile: Option<Soft404Profile>,
     /// True when the host, not the page, was the trouble.
     pub host_trouble: bool,
-    /// How long the host asked to be left alone.
+    /// How long a pause the host asked for.
     pub asked_pause: Option<Duration>,
     /// For how long a core was busy reading it.
     pub reading: Duration,

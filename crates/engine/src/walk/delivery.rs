@@ -131,7 +131,7 @@ fn set_likeness<S: Store>(
     Ok(())
 }
 
-/// A page cannot be had of another host: one at its path waits for it no more. Where this host is its mirror, the
+/// Another host does not have a page: the page at the same path here stops waiting for it. Where this host is its mirror, the
 /// page is known from now on, since those that link to it are not read here.
 fn page_missing<S: Store>(
     ledger: &mut Ledger<S>,

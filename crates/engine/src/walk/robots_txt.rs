@@ -22,7 +22,7 @@ use crate::schedule::is_overload_status;
 
 /// How long a robots.txt is believed.
 const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
-/// How long the last good copy is gone by while another cannot be had.
+/// How long the last good copy stays in force while robots.txt is unreachable.
 const ROBOTS_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long to wait before asking again for one that its host would not give.
 const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
@@ -40,7 +40,7 @@ pub struct RobotsAnswer {
     pub outcome: Outcome,
     /// True when the host's address is one that we do not connect to.
     pub forbidden: bool,
-    /// How long the host asked to be left alone.
+    /// How long a pause the host asked for.
     pub asked_pause: Option<Duration>,
     /// The body.
     pub body: Vec<u8>,
@@ -53,7 +53,7 @@ pub struct RobotsAnswer {
 }
 
 impl RobotsAnswer {
-    /// What the answer means. A robots.txt that did not arrive whole cannot be had: what is missing may forbid what
+    /// What the answer means. A robots.txt that did not arrive whole is unreachable: what is missing may forbid what
     /// the rest allows.
     fn access(&self) -> Access {
         match availability(self.status) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::EngineError;
-use evercrawl_engine::check::{Told, check};
+use evercrawl_engine::check::{CheckMessage, check};
 use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
@@ -418,12 +418,12 @@ pub(crate) fn assert_polite(requests: &BTreeMap<String, Vec<(Time, String)>>) {
 
 pub(crate) fn assert_agree(state: &State<SimStore>, dir: &Path) {
     let mut faults = Vec::new();
-    let mut tell = |told| match told {
-        Told::Fault(fault) => faults.push(fault.to_string()),
-        Told::At(_) | Told::Note(_) => {}
+    let mut emit = |told| match told {
+        CheckMessage::Fault(fault) => faults.push(fault.to_string()),
+        CheckMessage::At(_) | CheckMessage::Note(_) => {}
     };
     let segments = archive::FileSegments::new(dir);
-    let report = check(state.view(), &segments, &mut tell).unwrap();
+    let report = check(state.view(), &segments, &mut emit).unwrap();
     let hear = &mut |fault: evercrawl_state::Fault| faults.push(format!("{fault:?}"));
     state.view().inspect(hear).unwrap();
     assert_eq!(faults, Vec::<String>::new());

@@ -61,7 +61,7 @@ impl Codec {
         Codec::Deflate(Decompress::new(false))
     }
 
-    /// Makes ready for the next member. Only gzip has state to drop; zstd goes on by itself.
+    /// Makes ready for the next member. Only gzip has state to drop; zstd continues by itself.
     pub(super) fn restart(&mut self) {
         if let Codec::Gzip(inflate) = self {
             *inflate = Decompress::new_gzip(DEFLATE_WINDOW_BITS);

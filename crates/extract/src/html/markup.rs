@@ -38,7 +38,7 @@ struct MarkupReader<'a> {
     resolved: Vec<u8>,
 }
 
-/// How reading goes on.
+/// How reading continues.
 enum NextStep {
     In(State),
     /// With html5gum, from here.

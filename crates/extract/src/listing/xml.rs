@@ -61,7 +61,7 @@ impl ListingParser {
                 Ok(event) => self.take(&event),
                 Err(_) => {
                     self.damaged = true;
-                    // Reading goes on after the error, as long as there is progress.
+                    // Reading continues after the error, as long as there is progress.
                     if position == Some(reader.buffer_position()) {
                         return;
                     }

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_told_to_stop_hands_out_nothing_more() {
+    fn a_stopped_ranking_hands_out_nothing_more() {
         let (state, _) = star(10);
         let stop = Arc::new(AtomicBool::new(true));
         let reading = state.reading();

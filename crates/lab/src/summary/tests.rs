@@ -62,7 +62,7 @@ fn bold<'a>(table: &'a ReportTable, column: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_best_is_bold_whoever_it_is_and_nobody_who_knows_the_truth() {
+fn the_best_policy_is_bold_but_none_that_knows_the_truth() {
     let rows = rows(1);
     let summary = RunSummary::new(&rows);
     assert_eq!(summary.budgets, ["2%/week", "5%/week", "20%/week"]);

@@ -10,8 +10,8 @@
 //! - outside, a Poisson process.
 //!
 //! Rate and changes are drawn in turn, each given the other (Gibbs sampling), so both are draws from
-//! the posterior and not best guesses. Every world drawn agrees with the log exactly: whoever had made
-//! the log's own visits in it would have written the log.
+//! the posterior and not best guesses. Every world drawn agrees with the log exactly: the log's
+//! own visits, made in it, would have written the log.
 //!
 //! What this means for the score: between visits that are close together it rests on facts; the
 //! longer the gaps, the more on the belief that pages change as Poisson processes, which flatters

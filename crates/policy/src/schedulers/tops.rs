@@ -23,7 +23,7 @@ pub enum TopChecks {
 
 /// Fetches the tops of sites, and the members of those whose top had changed.
 ///
-/// One walk over all sites a round at most; where the budget does not last, the walk goes on in the
+/// One walk over all sites a round at most; where the budget does not last, the walk continues in the
 /// next round. What is left when a walk is done stays unspent: the method wants nothing more. Pages
 /// that were found later than the links belong to no site and are looked at first.
 #[derive(Debug)]

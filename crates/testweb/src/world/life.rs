@@ -1,7 +1,7 @@
 //! When is a page born and when does it die?
 //!
 //! A mortal slot repeats a cycle of its own: a page lives in it, then it stands empty, then the next page is born under
-//! another URL. So the world goes on for ever, and whoever lives in a slot at any moment is a division away.
+//! another URL. So the world goes on for ever, and the page in a slot at any moment is a division away.
 
 use super::dice::{DicePurpose, WorldDice};
 use super::page::slot_key;

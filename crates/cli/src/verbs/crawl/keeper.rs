@@ -46,10 +46,10 @@ impl<'a> Keeper<'a> {
     /// Waits for what is being written.
     fn settle(&mut self) {
         let written = self.writing.take().map(JoinHandle::join);
-        // Said once: the crawl goes on, and a full disk will stop it soon enough.
+        // Said once: the crawl continues, and a full disk will stop it soon enough.
         if let (Some(Ok(Err(error))), false) = (written, self.failed) {
             self.failed = true;
-            self.label.tell(&format!("cannot save the learned change rates: {error}"));
+            self.label.print(&format!("cannot save the learned change rates: {error}"));
         }
     }
 }

@@ -26,7 +26,7 @@ impl Label {
     }
 
     /// Tells the user something on standard error.
-    pub(super) fn tell(&self, text: &str) {
+    pub(super) fn print(&self, text: &str) {
         eprintln!("{}", self.line(text));
     }
 }

@@ -83,13 +83,13 @@ impl Screen {
         if self.json {
             let run = RunReport::of(progress);
             let line = json!({"event": "progress", "data": self.data, "run": run});
-            // Whoever reads may go away; the crawl goes on.
+            // The reader may go away; the crawl continues.
             let _ = writeln!(std::io::stdout(), "{line}");
         } else if self.terminal {
             eprint!("\r\x1b[2K{}", fit(&report::progress_line(progress)));
             let _ = std::io::stderr().flush();
         } else {
-            self.label.tell(&report::progress_line(progress));
+            self.label.print(&report::progress_line(progress));
         }
     }
 
@@ -98,7 +98,7 @@ impl Screen {
         let Some(trouble) = &progress.proxy_trouble else { return };
         if self.said_of_proxy.as_ref() != Some(trouble) {
             self.clear();
-            self.label.tell(&print::plain(trouble));
+            self.label.print(&print::plain(trouble));
             self.said_of_proxy = Some(trouble.clone());
         }
     }

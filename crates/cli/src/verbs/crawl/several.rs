@@ -66,7 +66,7 @@ fn crawl(directory: &Directory<'_>, services: &Services<DiskStore>, stopper: &St
         if exit::is_broken_pipe(&error) {
             return exit::OK;
         }
-        directory.label.tell(&message);
+        directory.label.print(&message);
         if directory.args.json {
             let data = directory.path().display().to_string();
             let line =

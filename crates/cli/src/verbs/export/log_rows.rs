@@ -47,7 +47,7 @@ pub(super) fn warc(args: &WarcArgs) -> anyhow::Result<u8> {
     })?;
     written.without_record = Some(without);
     (written.bytes, written.after) = (file.len(), file.after());
-    written.tell("visit", args.json)
+    written.print_summary("visit", args.json)
 }
 
 /// Packs the visits that `args` selects as a web archive package.
@@ -73,7 +73,7 @@ pub(super) fn wacz(args: &WaczArgs) -> anyhow::Result<u8> {
     let mut written = Written::to(&args.out);
     (written.rows, written.bytes, written.after) = (found.captures, found.bytes, after);
     (written.pages, written.without_record) = (Some(found.pages), Some(without));
-    written.tell("capture", args.json)
+    written.print_summary("capture", args.json)
 }
 
 /// Lists the visits that `args` selects as Heritrix does.
@@ -93,7 +93,7 @@ pub(super) fn crawl_log(args: &CrawlLogArgs) -> anyhow::Result<u8> {
         Ok(())
     })?;
     (written.bytes, written.after) = (file.len(), file.after());
-    written.tell("visit", args.json)
+    written.print_summary("visit", args.json)
 }
 
 fn print_crawl_log(rows: &mut LogRows<'_>, follow: bool) -> anyhow::Result<u8> {
@@ -178,7 +178,7 @@ impl<'a> LogRows<'a> {
                 file.save(last)?;
                 Err(stopped())
             }
-            // What was not noted yet is cut off when the export goes on.
+            // What was not noted yet is cut off when the export resumes.
             Err(error) => Err(error),
             Ok(()) => Ok(file.save(last)?),
         }

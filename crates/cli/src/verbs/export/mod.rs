@@ -1,7 +1,7 @@
 //! `evercrawl export`: the crawl as files that other tools read.
 //!
 //! Rows come from the data directory, or from the crawl that works in it; records are read from the archive's files
-//! here. What follows the log (`warc`, `crawl-log`) goes on where it ended; what shows the present (`urls`,
+//! here. What follows the log (`warc`, `crawl-log`) resumes where it ended; what shows the present (`urls`,
 //! `sitemap`) is written anew and takes the old file's place in one step.
 
 mod args;
@@ -54,7 +54,7 @@ impl Written {
     }
 
     /// Tells the user, in words on standard error or as JSON.
-    fn tell(&self, what: &str, as_json: bool) -> anyhow::Result<u8> {
+    fn print_summary(&self, what: &str, as_json: bool) -> anyhow::Result<u8> {
         if as_json {
             print::json_line(&mut print::data(), self)?;
             return Ok(exit::OK);

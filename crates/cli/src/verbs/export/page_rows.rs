@@ -37,7 +37,7 @@ pub(super) fn urls(args: &UrlsArgs) -> anyhow::Result<u8> {
         line(page, &mut file.out)
     })?;
     written.bytes = file.finish()?;
-    written.tell("URL", false)
+    written.print_summary("URL", false)
 }
 
 /// Writes a sitemap of the pages that `args` selects.
@@ -64,7 +64,7 @@ pub(super) fn sitemap(args: &SitemapArgs) -> anyhow::Result<u8> {
         Sitemap::index(&served_at(&files, &base.unwrap_or_default()))
     };
     written.bytes = write_file(&args.out, &whole)?;
-    written.tell("URL", args.json)
+    written.print_summary("URL", args.json)
 }
 
 /// `http://a.org/` of `http://a.org/x`.

@@ -34,7 +34,7 @@ pub(in crate::walk) fn after_visit(
     update
 }
 
-/// How long a host is left alone that failed once more, or `asked` for a pause.
+/// How long a host is not asked after another failure, or because it `asked` for a pause.
 pub(in crate::walk) fn backoff(
     schedule: &Schedule,
     lease: &Lease,

@@ -211,7 +211,7 @@ fn round(crawl: &mut Crawl<'_>, signals: &mut Signals<'_>, until: Days) -> anyho
     while crawl.now() < end {
         let now = crawl.now();
         discover(crawl, now)?;
-        tell(crawl, signals, now)?;
+        deliver_signals(crawl, signals, now)?;
         let word = signals.next_at().map_or(end, |at| crawl.web.time(at));
         let soon = now.after(Duration::from_millis(1));
         let pause = now.after(HOUR).min(word.max(soon)).min(end);
@@ -222,7 +222,11 @@ fn round(crawl: &mut Crawl<'_>, signals: &mut Signals<'_>, until: Days) -> anyho
 }
 
 /// Lets hosts say which pages changed, rightly or not.
-fn tell(crawl: &mut Crawl<'_>, signals: &mut Signals<'_>, now: Time) -> anyhow::Result<()> {
+fn deliver_signals(
+    crawl: &mut Crawl<'_>,
+    signals: &mut Signals<'_>,
+    now: Time,
+) -> anyhow::Result<()> {
     while let Some((page, _)) = signals.next(crawl.web.days(now)) {
         if let Some(url) = crawl.web.address(page) {
             crawl.walk.signal(&url, now)?;
