@@ -267,7 +267,7 @@ pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> 
     let name = "fetch.connect_to";
     let rules: Result<_, _> = settings.items(name).iter().map(|item| item.parse()).collect();
     rules.map_err(|error: fetch::BadConnectTo| {
-        let origin = settings.value(name).map(|value| value.origin.to_string()).unwrap_or_default();
+        let origin = settings.origin(name);
         Failure::config(format!("{name} (from {origin}): {error}"))
     })
 }

@@ -422,6 +422,11 @@ impl Settings {
         if secret && !items.is_empty() { "(hidden)".to_owned() } else { items.join(", ") }
     }
 
+    /// Where a setting was set.
+    pub(crate) fn origin(&self, name: &str) -> String {
+        self.value(name).map(|value| value.origin.to_string()).unwrap_or_default()
+    }
+
     /// The rules of one kind for some hosts, and where they were set.
     pub(crate) fn host_rules(&self, kind: &str) -> (&[toml::Table], Option<&Origin>) {
         let found = self.tables.get(kind);

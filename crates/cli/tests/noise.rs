@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Requests from one price to the next.
 const PRICE_HOLDS: usize = 8;
 
-/// Pages of one template with a clock, a token and a teaser drawn for the request; on one a price changes at times.
+/// Pages of one template with a counter, a token and a teaser drawn for the request; on one a price changes at times.
 fn answer(request: &Request) -> Answer {
     const TEASERS: [&str; 5] =
         ["new boots", "warm gloves", "wool hats", "rain coats", "long scarves"];
@@ -19,7 +19,7 @@ fn answer(request: &Request) -> Answer {
         "a.test/" => Answer::page("<a href=/p/1>1</a><a href=/p/2>2</a><a href=/p/3>3</a>"),
         "a.test/p/1" | "a.test/p/2" | "a.test/p/3" => Answer::page(format!(
             "<nav><a href=/>Home</a></nav><h1>Product of {page}</h1><p class=price>Price {price}.50</p>\
-             <p class=text>It is made of wool and rain</p><p class=clock>It is 12:{n:02}</p>\
+             <p class=text>It is made of wool and rain</p><p class=count>Shown {n} times</p>\
              <p class=token>Request {token:x}</p><p class=teaser>{teaser}</p>",
             page = request.page,
             token = (n + 1) * 0x9E37_79B9,
