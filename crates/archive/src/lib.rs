@@ -29,6 +29,7 @@
 //! - [`surt()`]: the sort key of a URL, as replay tools compute it
 //! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
 //! - [`CaptureIndex`]: which captures of a URL there are
+//! - [`IndexNotes`]: what the index of one WARC file says of its records
 //! - [`StoredRecord`], [`warcinfo()`]: records for other files
 //! - [`HeadReader`]: what a server said, without the body
 //! - [`rewrite`]: a file without some of its records
@@ -47,6 +48,7 @@ mod exchange;
 mod files;
 mod head;
 mod heads;
+mod index_notes;
 mod mend;
 mod payload;
 mod read;
@@ -69,6 +71,7 @@ pub use error::{Damaged, ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
 pub use files::{FilePosition, find_warc, sealed_files, serial_of};
 pub use heads::{HeadReader, HttpHead};
+pub use index_notes::{IndexNote, IndexNotes, is_sealed_warc};
 pub use mend::{mend, rebuild_index, seal_as_found, warc_files};
 pub use payload::Payload;
 pub use read::{Record, Scan, Scanned, read_member, read_record};

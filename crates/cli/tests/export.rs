@@ -17,8 +17,9 @@ use crate::tools::{Wayback, get};
 const HOSTS: u32 = 4;
 
 /// A crawl with redirects, duplicates and pages that were visited again.
-fn crawl() -> (Web, Place) {
-    let shares = PageShares { duplicate: 0.2, ..WorldConfig::calm().page_shares };
+pub(crate) fn crawl() -> (Web, Place) {
+    let calm = WorldConfig::calm().page_shares;
+    let shares = PageShares { duplicate: 0.2, broken_link: 0.3, ..calm };
     let world = WorldConfig { hosts: HOSTS, pages: 12, page_shares: shares, ..WorldConfig::calm() };
     let (web, place) = (Web::serve(world), Place::new());
     let flags = format!("--delay 5ms --recrawl 1s -s archive.roll=60kB {}", web.flags());
@@ -28,7 +29,7 @@ fn crawl() -> (Web, Place) {
 }
 
 /// All visits, as `changes --all` tells them.
-fn visits(place: &Place) -> Vec<Value> {
+pub(crate) fn visits(place: &Place) -> Vec<Value> {
     let mut lines = place.run("changes --all --json").expect(0).json_lines();
     lines.retain(|line| line.get("outcome").is_some());
     lines
@@ -221,12 +222,12 @@ fn pywb_replays(place: &Place, package: &Path) {
 }
 
 /// Whether a visit has a record that belongs into an index.
-fn is_capture(visit: &Value) -> bool {
+pub(crate) fn is_capture(visit: &Value) -> bool {
     !visit["warc"].is_null() && visit["status"] != 304
 }
 
 /// Runs a program in Python with the tools' packages; it fails where an assertion in it does.
-fn python(program: &str, argument: &Path) -> String {
+pub(crate) fn python(program: &str, argument: &Path) -> String {
     let Some(python) = tool("python3") else { return String::new() };
     let output = Command::new(python).args(["-c", program]).arg(argument).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -58,9 +58,22 @@ impl WarcCopier {
         contents: &mut Contents,
         visit: &VisitView,
     ) -> Result<Copied, ExportError> {
+        match (place_of(visit), visit.warc.as_deref()) {
+            (Some(own), Some(warc)) => self.copy_place(contents, own, warc),
+            _ => Ok(Copied::default()),
+        }
+    }
+
+    /// The records of what was captured at a place of the file `warc`.
+    pub(crate) fn copy_place(
+        &mut self,
+        contents: &mut Contents,
+        own: RecordAt,
+        warc: &str,
+    ) -> Result<Copied, ExportError> {
         let mut copied = Copied::default();
-        let Some(own) = place_of(visit) else { return Ok(copied) };
-        if let Some(content) = contents.read(visit)?.filter(|content| content.place != own) {
+        let read = contents.read_at(own, warc)?;
+        if let Some(content) = read.filter(|content| content.place != own) {
             self.take(contents, content.place, &mut copied)?;
         }
         self.take(contents, own, &mut copied)?;

@@ -1,13 +1,15 @@
 //! Which part of a page is the main one, and what does the page say of itself?
 //!
 //! Elements that surround the main part on any page are passed over: menus, forms, sidebars, by their names, roles and
-//! classes. Of what is left, what stands in a main element is taken; where there is none, all from the first long text
-//! to the last.
+//! classes. Of what is left, the part that holds the text is taken.
 
 use html5gum::{Token, Tokenizer};
 use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::blocks::{Block, BlockKind, BlockReader};
+use crate::main_part::MainParts;
+use crate::surroundings::{Strictness, main_level, surrounds};
 
 /// The main part of a page, and what the page says of itself.
 #[derive(Debug, Default)]
@@ -21,84 +23,65 @@ pub(crate) struct Article {
     pub(crate) declared_language: Option<String>,
 }
 
-/// The least bytes of text in a main element that is believed.
-const LEAST_MAIN: usize = 250;
-/// The least bytes of a text that is more than a label.
+/// The least bytes of a text node that is more than a label.
 const LONG: usize = 60;
-/// The share of a text in links from which on it is a menu.
-const MENU: f64 = 0.33;
-
-/// Words in classes and identifiers of what surrounds the main part.
-const SURROUND: &[&str] = &[
-    "nav",
-    "navbar",
-    "navigation",
-    "navheader",
-    "navfooter",
-    "menu",
-    "sidebar",
-    "sphinxsidebar",
-    "footer",
-    "breadcrumb",
-    "breadcrumbs",
-    "cookie",
-    "cookies",
-    "share",
-    "sharing",
-    "social",
-    "comments",
-    "comment-list",
-    "related",
-    "promo",
-    "newsletter",
-    "advert",
-    "advertisement",
-    "ads",
-    "banner",
-    "pagination",
-    "pager",
-    "skip-link",
-    "toolbar",
-    "masthead",
-    "tags",
-    "popup",
-    "modal",
-    "searchbox",
-    "search",
-];
 
 /// Finds the main part of a page.
 pub(crate) fn find(html: &str, url: &str) -> Article {
-    let (article, is_whole) = PageReader::new(url, true).read(html);
-    let said: usize = article.blocks.iter().map(|block| block.text.len()).sum();
-    // An element that was never closed would hide the rest of the page.
-    match is_whole && said > 0 {
-        true => article,
-        false => PageReader::new(url, false).read(html).0,
+    for how in [Strictness::All, Strictness::Little] {
+        let read = PageReader::new(url, how).read(html);
+        // What looks like surroundings by its name may hold the page; an element may never have ended.
+        if read.said > 0 && read.is_whole && read.hidden <= 2 * read.said {
+            return read.article;
+        }
     }
+    PageReader::new(url, Strictness::None).read(html).article
+}
+
+/// What came of reading a page.
+struct ReadPage {
+    article: Article,
+    /// Bytes of text that were found, in longer texts.
+    said: usize,
+    /// Bytes of text that were passed over, in longer texts.
+    hidden: usize,
+    /// Whether every element that was passed over ended.
+    is_whole: bool,
 }
 
 #[derive(Default)]
 struct PageReader {
     blocks: BlockReader,
     found: Article,
-    passes_over: bool,
-    /// The element that is passed over, and how many of its name are open.
-    hidden: Option<(String, u32)>,
-    /// Main elements that are open.
-    main: u32,
+    how: Strictness,
+    /// The element that is passed over: its place in `open`.
+    hidden_at: Option<usize>,
+    hidden_text: usize,
+    /// Scripts and links in what is passed over.
+    unread: u32,
+    open: Vec<OpenElement>,
+    main: MainParts,
     in_title: bool,
     title: String,
 }
 
+/// An element that may hold others of its kind.
+struct OpenElement {
+    name: String,
+    /// Whether it is a part of [`MainParts`].
+    is_part: bool,
+}
+
+/// Elements that are remembered while they are open; deeper ones are read, but not told apart.
+const MOST_OPEN: usize = 400;
+
 impl PageReader {
-    fn new(url: &str, passes_over: bool) -> Self {
+    fn new(url: &str, how: Strictness) -> Self {
         let blocks = BlockReader::at(Url::parse(url).ok());
-        PageReader { blocks, passes_over, ..PageReader::default() }
+        PageReader { blocks, how, ..PageReader::default() }
     }
 
-    /// The main part, and whether every element that was passed over ended.
-    fn read(mut self, html: &str) -> (Article, bool) {
+    fn read(mut self, html: &str) -> ReadPage {
         for Ok(token) in Tokenizer::new(html) {
             match token {
                 Token::StartTag(tag) => {
@@ -118,17 +101,23 @@ impl PageReader {
             }
         }
         self.blocks.finish_block();
-        let is_whole = self.hidden.is_none();
+        let (is_whole, hidden) = (self.hidden_at.is_none(), self.hidden_text);
         let mut article = self.found;
-        article.blocks = main_blocks(self.blocks.blocks);
+        article.blocks = self.main.choose(self.blocks.blocks);
+        let said = article.blocks.iter().map(|block| block.text.len()).filter(|len| *len >= LONG);
+        let said = said.sum();
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
         article.title = article.title.or_else(|| own_title(&title, &article.blocks));
-        (article, is_whole)
+        ReadPage { article, said, hidden, is_whole }
     }
 
     fn start(&mut self, name: &str, attribute: &dyn Fn(&[u8]) -> Option<String>) {
-        if let Some((hidden, depth)) = &mut self.hidden {
-            *depth += u32::from(hidden == name);
+        self.end_implied(name);
+        if let Some(at) = self.hidden_at {
+            self.unread += u32::from(matches!(name, "script" | "style" | "a" | "template"));
+            if is_container(name) || self.open.get(at).is_some_and(|open| open.name == name) {
+                self.push(name, false);
+            }
             return;
         }
         match name {
@@ -137,39 +126,81 @@ impl PageReader {
             "title" => self.in_title = self.title.is_empty(),
             _ => {}
         }
-        let is_main = is_main(name, attribute);
-        if self.passes_over && !is_main && self.surrounds(name, attribute) {
-            self.hidden = Some((name.to_owned(), 1));
-            return;
-        }
-        if is_main {
-            self.main += 1;
-        }
-        self.blocks.in_main = self.main > 0;
-        self.blocks.start(name, attribute);
-    }
-
-    fn end(&mut self, name: &str) {
-        if let Some((hidden, depth)) = &mut self.hidden {
-            *depth -= u32::from(hidden == name);
-            if *depth == 0 {
-                self.hidden = None;
+        let level = main_level(name, attribute);
+        let in_main = self.main.is_in_main();
+        if level == 0 && surrounds(name, attribute, in_main, self.how) {
+            // A void or unknown one ends where its parent does.
+            self.blocks.separate();
+            if self.open.len() < MOST_OPEN {
+                self.hidden_at = Some(self.open.len());
+                self.open.push(OpenElement { name: name.to_owned(), is_part: false });
             }
             return;
         }
-        self.in_title &= name != "title";
-        self.blocks.end(name);
-        if matches!(name, "main" | "article") {
-            self.main = self.main.saturating_sub(1);
-            self.blocks.in_main = self.main > 0;
+        self.blocks.start(name, attribute);
+        if is_container(name) || level > 0 {
+            if self.open.len() < MOST_OPEN {
+                self.main.start(level, look_of(name, attribute));
+            }
+            self.push(name, true);
+            self.blocks.part = self.main.current();
+        }
+    }
+
+    /// Ends what has no end tag before an element that it cannot hold.
+    fn end_implied(&mut self, name: &str) {
+        let ended: &[&str] = match name {
+            "td" | "th" => &["td", "th"],
+            "tr" | "tbody" => &["td", "th", "tr"],
+            "li" => &["li"],
+            "p" | "div" | "section" | "article" | "ul" | "ol" | "table" | "h1" | "h2" | "h3"
+            | "h4" | "figure" => &["p"],
+            _ => return,
+        };
+        while let Some(last) = self.open.last().filter(|last| ended.contains(&last.name.as_str())) {
+            let last = last.name.clone();
+            self.end(&last);
+        }
+    }
+
+    /// Remembers an element that may hold others.
+    fn push(&mut self, name: &str, is_part: bool) {
+        if self.open.len() < MOST_OPEN {
+            self.open.push(OpenElement { name: name.to_owned(), is_part });
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        if self.hidden_at.is_some() {
+            self.unread = match name {
+                "script" | "style" | "a" | "template" => self.unread.saturating_sub(1),
+                _ => self.unread,
+            };
+        } else {
+            self.in_title &= name != "title";
+            self.blocks.end(name);
+        }
+        let Some(at) = self.open.iter().rposition(|open| open.name == name) else { return };
+        while self.open.len() > at {
+            if self.open.pop().is_some_and(|open| open.is_part) {
+                self.main.end();
+            }
+        }
+        self.blocks.part = self.main.current();
+        // It ends with its parent at the latest.
+        if self.hidden_at.is_some_and(|hidden| self.open.len() <= hidden) {
+            self.hidden_at = None;
+            self.unread = 0;
         }
     }
 
     fn text(&mut self, text: &str) {
         if self.in_title {
             self.title.push_str(text);
-        } else if self.hidden.is_none() {
+        } else if self.hidden_at.is_none() {
             self.blocks.text(text);
+        } else if self.unread == 0 && text.trim().len() >= LONG {
+            self.hidden_text += text.trim().len();
         }
     }
 
@@ -188,60 +219,45 @@ impl PageReader {
         };
         field.get_or_insert_with(|| content.trim().to_owned());
     }
-
-    /// Whether an element holds what surrounds the main part.
-    fn surrounds(&self, name: &str, attribute: &dyn Fn(&[u8]) -> Option<String>) -> bool {
-        match name {
-            "nav" | "aside" | "form" | "button" | "select" | "dialog" | "footer" => return true,
-            "header" => return self.main == 0,
-            "div" | "section" | "ul" | "ol" | "p" | "table" | "span" => {}
-            _ => return false,
-        }
-        let is_hidden = attribute(b"hidden").is_some()
-            || attribute(b"aria-hidden").is_some_and(|text| text == "true");
-        let roles = ["navigation", "banner", "contentinfo", "search", "complementary"];
-        let has_role = attribute(b"role").is_some_and(|role| roles.contains(&role.as_str()));
-        is_hidden
-            || has_role
-            || [b"class".as_slice(), b"id"].iter().any(|of| {
-                let text = attribute(of).unwrap_or_default().to_ascii_lowercase();
-                text.split_whitespace().any(|word| SURROUND.contains(&word))
-            })
-    }
 }
 
-fn is_main(name: &str, attribute: &dyn Fn(&[u8]) -> Option<String>) -> bool {
-    matches!(name, "main" | "article")
-        || attribute(b"role").is_some_and(|role| role == "main")
-        || attribute(b"itemprop").is_some_and(|of| of == "articleBody")
+/// What tells elements of one kind from others: their name and classes.
+fn look_of(name: &str, attribute: &dyn Fn(&[u8]) -> Option<String>) -> u64 {
+    xxh3_64(format!("{name} {}", attribute(b"class").unwrap_or_default()).as_bytes())
 }
 
-/// The blocks of main elements; where these say little, all from the first long text to the last.
-fn main_blocks(blocks: Vec<Block>) -> Vec<Block> {
-    let said: usize =
-        blocks.iter().filter(|block| block.in_main).map(|block| block.text.len()).sum();
-    if said >= LEAST_MAIN {
-        return blocks.into_iter().filter(|block| block.in_main).collect();
-    }
-    let Some(first) = blocks.iter().position(is_long) else { return blocks };
-    let last = blocks.iter().rposition(is_long).unwrap_or(first);
-    // What leads to the first text: its headings, and labels between them.
-    let before = blocks[..first].iter().rposition(|block| share_in_links(block) >= MENU);
-    let heading =
-        blocks[..first].iter().position(|block| matches!(block.kind, BlockKind::Heading(_)));
-    let start = heading.unwrap_or(first).max(before.map_or(0, |at| at + 1)).min(first);
-    blocks.into_iter().take(last + 1).skip(start).collect()
-}
-
-fn is_long(block: &Block) -> bool {
-    let is_text = block.text.len() >= LONG && !matches!(block.kind, BlockKind::Heading(_));
-    (is_text || matches!(block.kind, BlockKind::Code(_))) && share_in_links(block) < MENU
-}
-
-fn share_in_links(block: &Block) -> f64 {
-    #[allow(clippy::cast_precision_loss, reason = "a share of a text")]
-    let share = block.linked as f64 / block.text.len().max(1) as f64;
-    share
+/// Whether an element groups others, and has an end tag.
+fn is_container(name: &str) -> bool {
+    matches!(
+        name,
+        "html"
+            | "body"
+            | "div"
+            | "section"
+            | "article"
+            | "main"
+            | "table"
+            | "tr"
+            | "td"
+            | "th"
+            | "ul"
+            | "ol"
+            | "dl"
+            | "form"
+            | "nav"
+            | "aside"
+            | "header"
+            | "footer"
+            | "blockquote"
+            | "figure"
+            | "center"
+            | "fieldset"
+            | "details"
+            | "dialog"
+            | "menu"
+            | "select"
+            | "button"
+    )
 }
 
 /// The title without the name of the site: the first heading, if the title begins or ends with it.

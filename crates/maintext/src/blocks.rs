@@ -54,8 +54,8 @@ pub struct Block {
     pub links: Vec<Link>,
     /// Bytes of its text that are in links.
     pub linked: usize,
-    /// Whether it stands in an element that is marked as the main one.
-    pub in_main: bool,
+    /// The part of the page that it stands in.
+    pub(crate) part: u32,
 }
 
 impl Block {
@@ -101,14 +101,7 @@ pub(crate) fn of_plain(text: &str) -> Vec<Block> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
         push_escaped(&text, &mut markdown);
-        Block {
-            kind: BlockKind::Paragraph,
-            text,
-            markdown,
-            links: Vec::new(),
-            linked: 0,
-            in_main: true,
-        }
+        Block { kind: BlockKind::Paragraph, text, markdown, links: Vec::new(), linked: 0, part: 0 }
     });
     paragraphs.filter(|block| !block.text.is_empty()).take(MOST_BLOCKS).collect()
 }
@@ -130,8 +123,8 @@ struct OpenLink {
 #[derive(Default)]
 pub(crate) struct BlockReader {
     pub(crate) blocks: Vec<Block>,
-    /// Whether what comes stands in a main element.
-    pub(crate) in_main: bool,
+    /// The part of the page that what comes stands in.
+    pub(crate) part: u32,
     /// What addresses are relative to.
     base: Option<Url>,
     text: String,
@@ -197,6 +190,14 @@ fn starts_line(name: &str) -> bool {
     )
 }
 
+/// Whether an element stands in tables that only lay out a page.
+fn is_no_cell(name: &str) -> bool {
+    matches!(name, "ul" | "ol" | "blockquote" | "pre" | "table" | "article" | "section" | "main")
+}
+
+/// A cell that has so many bytes before a paragraph begins lays out a page.
+const LONG_CELL: usize = 100;
+
 fn emphasis(name: &str) -> Option<&'static str> {
     match name {
         "strong" | "b" => Some("**"),
@@ -211,6 +212,13 @@ impl BlockReader {
     /// A reader for the page at `base`.
     pub(crate) fn at(base: Option<Url>) -> Self {
         BlockReader { base, ..BlockReader::default() }
+    }
+
+    /// Words before and after something that is left out are two words.
+    pub(crate) fn separate(&mut self) {
+        if !self.in_code {
+            self.space();
+        }
     }
 
     /// Whether no more blocks are wanted.
@@ -230,6 +238,12 @@ impl BlockReader {
         if is_hidden(name) {
             self.hidden += 1;
             return;
+        }
+        if heading(name).is_some()
+            || is_no_cell(name)
+            || name == "p" && self.text.len() >= LONG_CELL
+        {
+            self.break_row();
         }
         if let Some(level) = heading(name) {
             return self.begin(BlockKind::Heading(level));
@@ -372,7 +386,27 @@ impl BlockReader {
         }
     }
 
+    /// The table lays out a page: its cells so far are paragraphs, and so is what is to come.
+    fn break_row(&mut self) {
+        let Some((cells, texts, _)) = self.row.take() else { return };
+        for (markdown, text) in cells.into_iter().zip(texts) {
+            self.blocks.push(Block {
+                kind: BlockKind::Paragraph,
+                // Which of them holds the links is not known any more.
+                linked: if self.linked >= text.len() { text.len() } else { 0 },
+                text,
+                markdown,
+                links: Vec::new(),
+                part: self.part,
+            });
+        }
+        self.finish_block();
+    }
+
     fn finish_cell(&mut self) {
+        if self.row.is_none() {
+            return self.finish_block();
+        }
         self.finish_link();
         self.marks.clear();
         let text = std::mem::take(&mut self.text);
@@ -405,7 +439,7 @@ impl BlockReader {
             markdown,
             links,
             linked,
-            in_main: self.in_main,
+            part: self.part,
         });
     }
 
@@ -500,7 +534,7 @@ impl BlockReader {
             markdown,
             links,
             linked,
-            in_main: self.in_main,
+            part: self.part,
         });
     }
 }

@@ -48,6 +48,11 @@ fn two_letters(lang: Lang) -> &'static str {
     NAMES.iter().find_map(|both| both.strip_prefix(code)).unwrap_or(code)
 }
 
+/// `deu` of `de` (ISO 639-3 of ISO 639-1), for the languages that are told by their words.
+pub fn three_letters(two: &str) -> Option<&'static str> {
+    NAMES.iter().find(|both| &both[3..] == two).map(|both| &both[..3])
+}
+
 /// Three letters (ISO 639-3) and two (ISO 639-1).
 #[rustfmt::skip]
 const NAMES: [&str; 70] = [
@@ -91,6 +96,7 @@ mod tests {
         for lang in Lang::all() {
             assert_eq!(two_letters(*lang).len(), 2, "{lang:?}");
         }
+        assert_eq!((three_letters("de"), three_letters("xx")), (Some("deu"), None));
         assert_eq!(short(" de-CH"), Some("de".to_owned()));
         assert_eq!(short("x"), None);
         assert_eq!(short("d1"), None);

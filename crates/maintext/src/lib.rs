@@ -15,13 +15,15 @@
 mod article;
 mod blocks;
 mod language;
+mod main_part;
 mod markdown;
 mod markup;
 mod rules;
 mod site;
+mod surroundings;
 
 pub use blocks::{Block, BlockKind, Link};
-pub use language::detect_language;
+pub use language::{detect_language, three_letters};
 pub use site::SitePassages;
 
 /// The most bytes of HTML that are read.

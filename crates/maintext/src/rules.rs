@@ -258,6 +258,7 @@ pub(crate) fn drop_surroundings(blocks: &mut Vec<Block>, is_common: &dyn Fn(u64)
     drop_where(blocks, |blocks| blocks.iter().map(|block| is_common(block.id())).collect());
     drop_where(blocks, sections);
     drop_where(blocks, runs_of_links);
+    drop_where(blocks, |blocks| blocks.iter().map(is_line_of_links).collect());
     drop_where(blocks, |blocks| blocks.iter().map(is_note).collect());
 }
 
@@ -293,6 +294,19 @@ fn is_note(block: &Block) -> bool {
     let is_sentence =
         text.len() > 60 && block.text.trim_end().ends_with(['.', '!', '?']) && block.linked == 0;
     WHOLE.contains(&text) || !is_sentence && BEGIN.iter().any(begins)
+}
+
+/// A line of some short links, such as a menu or an index of letters; or a link to another article that stands alone.
+fn is_line_of_links(block: &Block) -> bool {
+    #[allow(clippy::cast_precision_loss, reason = "a share of a text")]
+    let share = block.linked as f64 / block.text.len().max(1) as f64;
+    let is_row = matches!(block.kind, BlockKind::Row { .. });
+    let is_prose = matches!(block.kind, BlockKind::Heading(_) | BlockKind::Code(_));
+    let least = if is_row { 0.35 } else { 0.6 };
+    let is_menu = block.links.len() >= 3 && share >= least && block.text.len() < 300;
+    let stands_alone =
+        matches!(block.kind, BlockKind::Paragraph) && share > 0.95 && block.text.len() < 200;
+    !is_prose && (is_menu || stands_alone)
 }
 
 fn is_mostly_links(block: &Block) -> bool {

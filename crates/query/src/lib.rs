@@ -14,6 +14,7 @@ mod diff;
 mod freshness;
 mod hosts;
 mod learned;
+mod link_list;
 mod links;
 mod log;
 mod metrics;
@@ -45,6 +46,7 @@ pub use learned::{
     ChancePredictions, ClassPredictions, LearnedView, NewLinksView, PredictionCount,
     PredictionsView, RechecksView, SignalView,
 };
+pub use link_list::{LinkView, LinksRequest, LinksView, links};
 pub use links::{
     ExportView, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, SpamFinding,
     SpamRequest, SpamSign, SpamView,

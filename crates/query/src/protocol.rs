@@ -10,6 +10,7 @@ use crate::changes::{ChangesRequest, ChangesView};
 use crate::diff::{DiffRequest, DiffView};
 use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
+use crate::link_list::{LinksRequest, LinksView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
 use crate::log::{LogRequest, LogView};
 use crate::metrics::MetricsView;
@@ -60,6 +61,8 @@ pub enum Request {
     Diff(DiffRequest),
     /// Which pages are known?
     Pages(PagesRequest),
+    /// Which links are there between known pages?
+    Links(LinksRequest),
     /// What was found to be new, changed or gone?
     Changes(ChangesRequest),
     /// What stands in the log, with what is known of its pages?
@@ -203,6 +206,8 @@ pub enum Answer {
     Diff(Box<DiffView>),
     /// Some of the pages.
     Pages(PagesView),
+    /// Some of the links.
+    Links(LinksView),
     /// Some of the log.
     Changes(ChangesView),
     /// Some of the log, with what is known of its pages.

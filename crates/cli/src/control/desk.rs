@@ -3,8 +3,9 @@
 use evercrawl_engine::config::WalkConfig;
 use evercrawl_model::Time;
 use evercrawl_query::{
-    self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, LogRequest,
-    MetricsView, PagesRequest, RatesRequest, RatesView, Request, Status, UrlRequest, VisitView,
+    self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, LinksRequest,
+    LogRequest, MetricsView, PagesRequest, RatesRequest, RatesView, Request, Status, UrlRequest,
+    VisitView,
 };
 use evercrawl_urls::Canonical;
 
@@ -49,6 +50,7 @@ pub(crate) fn answer(
             reply(Answer::Diff(Box::new(query::diff(&source, &url, &asked)?)))
         }
         Request::Pages(asked) => pages(opened, asked, now, reply),
+        Request::Links(asked) => links(opened, asked, now, reply),
         Request::Changes(asked) => changes(opened, asked, now, reply).map(drop),
         Request::Log(mut asked) => log(opened, &mut asked, now, reply),
         Request::Hosts(asked) => hosts(opened, asked, now, reply),
@@ -141,6 +143,24 @@ fn pages(
         asked.after = part.next.clone();
         reply(Answer::Pages(part))?;
         if asked.after.is_none() || asked.limit == Some(0) {
+            return Ok(());
+        }
+    }
+}
+
+/// All links that are asked for, part by part.
+fn links(
+    opened: &Opened,
+    mut asked: LinksRequest,
+    now: Time,
+    reply: &mut Reply<'_>,
+) -> anyhow::Result<()> {
+    let source = opened.source(now);
+    loop {
+        let part = query::links(&source, &asked)?;
+        asked.after = part.next.clone();
+        reply(Answer::Links(part))?;
+        if asked.after.is_none() {
             return Ok(());
         }
     }

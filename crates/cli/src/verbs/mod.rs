@@ -89,15 +89,33 @@ pub(crate) fn ask(
     request: &Request,
     show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let entered = enter(common, || control::call(&common.data, request, show))?;
-    if let Entered::Here(opened) = entered {
-        let now = SystemClock.now();
-        control::desk::answer(&opened, request.clone(), now, show)?;
+    if let Some(opened) = answer(common, request, show)? {
         // The process ends here, and the system closes files at once; the store would first end
         // its threads, and sync what nobody wrote.
         std::mem::forget(opened);
     }
     Ok(())
+}
+
+/// The same for a verb that has more questions: the data directory is free afterwards.
+pub(crate) fn ask_and_close(
+    common: &Common,
+    request: &Request,
+    show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    answer(common, request, show).map(drop)
+}
+
+/// Answers a request; returns the data directory where the answer came from it.
+fn answer(
+    common: &Common,
+    request: &Request,
+    show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
+) -> anyhow::Result<Option<Opened>> {
+    let entered = enter(common, || control::call(&common.data, request, show))?;
+    let Entered::Here(opened) = entered else { return Ok(None) };
+    control::desk::answer(&opened, request.clone(), SystemClock.now(), show)?;
+    Ok(Some(opened))
 }
 
 /// Reads a URL as the crawl would.

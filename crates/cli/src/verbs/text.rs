@@ -9,22 +9,13 @@ use evercrawl_model::{Outcome, Time};
 use evercrawl_query::{Answer, QueryError, Request, UrlRequest, VisitView};
 use serde_json::json;
 
-use crate::args::{Text, TextForm};
+use crate::args::{Common, Text, TextForm};
 use crate::control::unexpected;
 use crate::{exit, print};
 
 /// Shows the main text of the page that `args` names.
 pub(crate) fn run(args: &Text) -> anyhow::Result<u8> {
-    let request = Request::History(UrlRequest { url: args.url.clone() });
-    let (mut visits, mut url) = (Vec::new(), args.url.clone());
-    super::ask(&args.common, &request, &mut |answer| match answer {
-        Answer::History(part) => {
-            url.clone_from(&part.url);
-            visits.extend(part.visits);
-            Ok(())
-        }
-        other => Err(unexpected(&other)),
-    })?;
+    let (url, visits) = history(&args.common, &args.url)?;
     let at = args.at.map(|at| at.at(SystemClock.now()));
     let mut contents = Contents::open(DataDir::segments_in(&args.common.data))?;
     let (visit, content) = held_at(&visits, at, &url, &mut contents)?;
@@ -34,8 +25,23 @@ pub(crate) fn run(args: &Text) -> anyhow::Result<u8> {
     show(args, &url, visit, &page)
 }
 
+/// The canonical URL of a page, and the visits to it.
+pub(super) fn history(common: &Common, asked: &str) -> anyhow::Result<(String, Vec<VisitView>)> {
+    let request = Request::History(UrlRequest { url: asked.to_owned() });
+    let (mut visits, mut url) = (Vec::new(), asked.to_owned());
+    super::ask(common, &request, &mut |answer| match answer {
+        Answer::History(part) => {
+            url.clone_from(&part.url);
+            visits.extend(part.visits);
+            Ok(())
+        }
+        other => Err(unexpected(&other)),
+    })?;
+    Ok((url, visits))
+}
+
 /// The last visit up to `at` that saw content of the page, and that content.
-fn held_at<'a>(
+pub(super) fn held_at<'a>(
     visits: &'a [VisitView],
     at: Option<Time>,
     url: &str,

@@ -166,6 +166,11 @@ impl Documents {
         Ok(operations)
     }
 
+    /// Whether a row puts or deletes a document.
+    pub fn concerns(row: &LogRow) -> bool {
+        visit_to_put(row).is_some() || delete(row).is_some()
+    }
+
     fn learn(
         &mut self,
         row: &LogRow,
@@ -276,7 +281,7 @@ fn deletion(row: &LogRow, reason: &str) -> Operation {
 }
 
 /// What a URL is known by: 32 hexadecimal digits, which every index takes as a key.
-fn document_id(url: &str) -> String {
+pub(crate) fn document_id(url: &str) -> String {
     format!("{:032x}", xxh3_128(url.as_bytes()))
 }
 

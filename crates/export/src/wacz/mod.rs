@@ -5,8 +5,11 @@
 //! after a crash, like any growing file. Then the records are read back, which gives the index, the pages and the
 //! digest, and the rest of the package is written behind them.
 
+mod signer;
 mod sorted_lines;
 mod zip;
+
+pub use signer::Signer;
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -45,10 +48,12 @@ pub struct Wacz {
     pub file: GrowingFile,
     path: PathBuf,
     settings: WaczSettings,
+    /// Further files: their paths in the package, and what is in them.
+    attached: Vec<(String, Vec<u8>)>,
 }
 
 /// What a package says of itself.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct WaczSettings {
     /// Who made it: name and version.
     pub software: String,
@@ -58,6 +63,8 @@ pub struct WaczSettings {
     pub with_text: bool,
     /// The present time.
     pub now: Time,
+    /// Who signs it, if anybody does.
+    pub signer: Option<Signer>,
 }
 
 /// What is in a package.
@@ -90,7 +97,12 @@ impl Wacz {
             file.write(&zip::header(WARC, 0, 0))?;
             file.write(&WarcCopier::warcinfo(WARC_NAME, &settings.software, settings.now)?)?;
         }
-        Ok(Wacz { file, path: path.to_owned(), settings })
+        Ok(Wacz { file, path: path.to_owned(), settings, attached: Vec::new() })
+    }
+
+    /// Puts a further file into the package.
+    pub fn attach(&mut self, path: &str, content: Vec<u8>) {
+        self.attached.push((path.to_owned(), content));
     }
 
     /// Writes what belongs behind the records, and gives the package its name.
@@ -129,6 +141,9 @@ impl Wacz {
         package.add_index(index, &beside(&self.path, "lines"))?;
         package.add("pages/pages.jsonl", &mut File::open(&pages_path)?)?;
         let _ = fs::remove_file(&pages_path);
+        for (path, content) in &self.attached {
+            package.add(path, &mut content.as_slice())?;
+        }
         package.add_description(&self.settings)?;
         package.zip.finish(package.file)?;
         file.sync_data()?;
@@ -304,8 +319,11 @@ impl Package<'_> {
         }
         let text = serde_json::to_string_pretty(&description)?;
         let digest = self.add("datapackage.json", &mut text.as_bytes())?;
-        let digest = json!({"path": "datapackage.json", "hash": digest}).to_string();
-        self.add("datapackage-digest.json", &mut digest.as_bytes()).map(drop)
+        let mut listed = json!({"path": "datapackage.json", "hash": digest});
+        if let Some(signer) = &settings.signer {
+            listed["signedData"] = signer.signed_data(&digest, &settings.software, settings.now)?;
+        }
+        self.add("datapackage-digest.json", &mut listed.to_string().as_bytes()).map(drop)
     }
 }
 

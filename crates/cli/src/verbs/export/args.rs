@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use evercrawl_export::{Field, Filter};
 use evercrawl_model::Time;
 use evercrawl_query::{At, LogRequest};
@@ -23,6 +23,12 @@ pub(crate) enum Export {
     Warc(WarcArgs),
     /// Write a web archive package that can be replayed elsewhere
     Wacz(WaczArgs),
+    /// Write tables for analysis, with the columns of Common Crawl
+    Parquet(ParquetArgs),
+    /// Write pages as Markdown files, one folder per host
+    Markdown(MarkdownArgs),
+    /// Pack one page with what it is made of, and how to verify it
+    Evidence(EvidenceArgs),
     /// List visits in the format of Heritrix's crawl.log
     CrawlLog(CrawlLogArgs),
     /// List URLs, one per line
@@ -125,7 +131,101 @@ pub(crate) struct WaczArgs {
     /// Leave out the texts of pages, which viewers search
     #[arg(long)]
     pub(crate) no_text: bool,
+    /// Sign with the private key in this file; a new one is made if there is no such file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
     /// Start over, whatever the file holds
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ParquetArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Directory for the tables; continues an earlier export of the same rows
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Name of the crawl, for the column `crawl` [default: the data directory's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Only these tables
+    #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',',
+          default_values_t = [Table::Captures, Table::Visits, Table::Pages, Table::Hosts, Table::Links])]
+    pub(crate) tables: Vec<Table>,
+    /// Read every record, to fill in languages, charsets, detected types and redirects
+    #[arg(long)]
+    pub(crate) content: bool,
+    /// Keep waiting for more while the crawl runs
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// Start over, whatever the directory holds
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Table {
+    /// Archived responses
+    Captures,
+    /// Visits, failures included
+    Visits,
+    /// Known URLs
+    Pages,
+    /// Hosts
+    Hosts,
+    /// Links between known pages
+    Links,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MarkdownArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The folder; continues an earlier export of the same pages
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Include pages that ask not to be indexed, or reserve their use
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Keep waiting for more while the crawl runs
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// Start over: removes the files of an earlier export from the folder
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceArgs {
+    /// The page
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// As it was at this time [default: the latest version]
+    #[arg(long, value_name = "TIME", value_parser = units::moment)]
+    pub(crate) at: Option<units::Moment>,
+    /// The file, e.g. evidence.wacz
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Sign with the private key in this file; a new one is made if there is no such file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+    /// Replace the file if it is there
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Print JSON

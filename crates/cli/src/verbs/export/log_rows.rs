@@ -11,7 +11,7 @@ use evercrawl_export::{
     Contents, ExportError, Filter, GrowingFile, VISIT_FIELDS, Value, Wacz, WaczSettings,
     WarcCopier, crawl_log_line, page_text, visit_value,
 };
-use evercrawl_query::{Answer, LogRow, LogView, Request};
+use evercrawl_query::{Answer, LogRequest, LogRow, LogView, Request};
 
 use super::Written;
 use super::args::{CrawlLogArgs, Selection, WaczArgs, WarcArgs};
@@ -21,7 +21,7 @@ use crate::exit::{self, Failure};
 use crate::print;
 
 /// What Evercrawl calls itself in files.
-const SOFTWARE: &str = concat!("evercrawl/", env!("CARGO_PKG_VERSION"));
+pub(super) const SOFTWARE: &str = concat!("evercrawl/", env!("CARGO_PKG_VERSION"));
 
 /// Copies the records of the visits that `args` selects.
 pub(super) fn warc(args: &WarcArgs) -> anyhow::Result<u8> {
@@ -58,6 +58,7 @@ pub(super) fn wacz(args: &WaczArgs) -> anyhow::Result<u8> {
         title: args.title.clone(),
         with_text: !args.no_text,
         now: SystemClock.now(),
+        signer: args.key.as_deref().map(super::evidence::signer).transpose()?,
     };
     let what = args.selection.words("wacz");
     let mut package = Wacz::open(&args.out, &what, settings, args.overwrite)?;
@@ -134,6 +135,8 @@ pub(super) struct LogRows<'a> {
     common: &'a Common,
     selection: &'a Selection,
     filter: Option<Filter>,
+    /// Whether only rows that change a document are asked for.
+    news: bool,
 }
 
 /// What is done with a part of the log.
@@ -148,7 +151,12 @@ impl<'a> LogRows<'a> {
         selection: &'a Selection,
         filter: Option<Filter>,
     ) -> Self {
-        LogRows { common, selection, filter }
+        LogRows { common, selection, filter, news: false }
+    }
+
+    /// Only rows that change what is known of a page.
+    pub(super) fn with_news_only(self) -> Self {
+        LogRows { news: true, ..self }
     }
 
     /// Hands each row that is wanted to `take`, from where `file` ended, and notes in it how far that came.
@@ -191,9 +199,10 @@ impl<'a> LogRows<'a> {
         follow: bool,
         take: &mut TakePart<'_>,
     ) -> anyhow::Result<()> {
-        let request = Request::Log(self.selection.log(SystemClock.now(), after, follow));
+        let asked = self.selection.log(SystemClock.now(), after, follow);
+        let request = Request::Log(LogRequest { news: self.news, ..asked });
         let mut contents = None;
-        super::super::ask(self.common, &request, &mut |answer| match answer {
+        super::super::ask_and_close(self.common, &request, &mut |answer| match answer {
             Answer::Log(part) => {
                 let contents = match &mut contents {
                     Some(contents) => contents,
@@ -229,7 +238,7 @@ fn segments(dir: &Path) -> Arc<dyn SegmentStore> {
     DataDir::segments_in(dir)
 }
 
-fn stopped() -> anyhow::Error {
+pub(super) fn stopped() -> anyhow::Error {
     let message = "the crawl stopped; run the same command again to continue".to_owned();
     Failure { code: exit::INTERRUPTED, message }.into()
 }

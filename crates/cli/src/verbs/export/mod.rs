@@ -1,12 +1,15 @@
 //! `evercrawl export`: the crawl as files that other tools read.
 //!
 //! Rows come from the data directory, or from the crawl that works in it; records are read from the archive's files
-//! here. What follows the log (`warc`, `crawl-log`) resumes where it ended; what shows the present (`urls`,
-//! `sitemap`) is written anew and takes the old file's place in one step.
+//! here. What follows the log (`warc`, `crawl-log`, tables of captures and visits) resumes where it ended; what shows
+//! the present (`urls`, `sitemap`) is written anew and takes the old file's place in one step.
 
 mod args;
+mod evidence;
 mod log_rows;
+mod markdown;
 mod page_rows;
+mod tables;
 
 use std::fmt::Display;
 use std::path::Path;
@@ -23,6 +26,9 @@ pub(crate) fn run(verb: &Export) -> anyhow::Result<u8> {
     match verb {
         Export::Warc(args) => log_rows::warc(args),
         Export::Wacz(args) => log_rows::wacz(args),
+        Export::Parquet(args) => tables::run(args),
+        Export::Markdown(args) => markdown::run(args),
+        Export::Evidence(args) => evidence::run(args),
         Export::CrawlLog(args) => log_rows::crawl_log(args),
         Export::Urls(args) => page_rows::urls(args),
         Export::Sitemap(args) => page_rows::sitemap(args),

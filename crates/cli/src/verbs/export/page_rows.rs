@@ -92,7 +92,7 @@ fn write_file(path: &Path, text: &str) -> io::Result<u64> {
 }
 
 /// Hands each page that is selected to `take`.
-fn each_page(
+pub(super) fn each_page(
     common: &Common,
     selection: &Selection,
     filter: Option<Filter>,
@@ -117,7 +117,7 @@ fn each_page(
         host: selection.host.clone(),
         ..PagesRequest::default()
     });
-    super::super::ask(common, &request, &mut |answer| match answer {
+    super::super::ask_and_close(common, &request, &mut |answer| match answer {
         Answer::Pages(part) => {
             let wanted = |page: &&PageView| is_in_time(page) && is_wanted(page);
             part.pages.iter().filter(wanted).try_for_each(&mut *take)
