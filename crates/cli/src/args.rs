@@ -51,6 +51,9 @@ pub(crate) enum Verb {
     /// Add seeds without crawling
     #[command(after_help = "Example: evercrawl add --input-file domains.txt --data web")]
     Add(Add),
+    /// Import lists, archives and what other tools keep
+    #[command(after_help = crate::verbs::import::EXAMPLES)]
+    Import(crate::verbs::import::Import),
     /// Discover, fetch, archive and revisit pages; resume earlier runs
     #[command(after_help = CRAWL_EXAMPLES)]
     Crawl(Box<Crawl>),
@@ -429,6 +432,9 @@ pub(crate) struct Changes {
     /// List every visit, also those that found no change
     #[arg(long)]
     pub(crate) all: bool,
+    /// Also list visits that were imported
+    #[arg(long)]
+    pub(crate) imported: bool,
     /// Print at most N lines
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,

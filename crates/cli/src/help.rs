@@ -9,7 +9,7 @@ use crate::args::Cli;
 
 /// The verbs by task, in the order in which they are shown.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Crawl", &["init", "add", "crawl", "status", "budget", "plan"]),
+    ("Crawl", &["init", "add", "import", "crawl", "status", "budget", "plan"]),
     (
         "Read the results",
         &[

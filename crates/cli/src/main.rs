@@ -83,6 +83,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Init(args) => verbs::init::run(&args),
         Verb::Add(args) => verbs::add::run(&args),
+        Verb::Import(args) => verbs::import::run(&args),
         Verb::Crawl(args) => verbs::crawl::run(&args),
         Verb::Status(args) => verbs::status::run(&args),
         Verb::Urls(args) => verbs::urls::run(&args),

@@ -17,6 +17,7 @@ mod failing_disk;
 mod formats;
 mod handed_over;
 mod hostile;
+mod import;
 mod inputs;
 mod instead;
 mod kill;

@@ -187,7 +187,7 @@ impl<'a> Judge<'a> {
 
     /// A visit after one in doubt: what differs from that one too was drawn for the request; what stayed is news.
     fn second_look(&mut self, memory: &mut PageMemory, first: &FirstLook) {
-        let is_soon = self.visit.second_look != SecondLook::Late;
+        let is_soon = self.visit.second_look == SecondLook::Soon;
         let Ok(between) = first.sketch.difference(&self.ids) else {
             let untold = memory.sketch.difference(&self.ids).err().map(|rest| rest.to_bytes());
             self.tell_all(memory, untold);
@@ -195,7 +195,7 @@ impl<'a> Judge<'a> {
             return;
         };
         let drawn: &[u32] = if is_soon { &between.added } else { &[] };
-        let came_late = !is_soon && !between.added.is_empty();
+        let came_late = self.visit.second_look == SecondLook::Late && !between.added.is_empty();
         if !first.is_repeated
             && (came_late || self.may_have_changed_between(memory, &between, drawn))
         {

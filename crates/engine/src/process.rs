@@ -8,29 +8,31 @@ mod processed;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use evercrawl_archive as archive;
 use evercrawl_compare::{
     self as compare, Fingerprint, NotFoundPage, Outline, PageMemory, Soft404Profile,
 };
 use evercrawl_extract::decode::Decoded;
 use evercrawl_extract::{self as extract, Extractor, LinkSources};
-use evercrawl_fetch::Body;
+use evercrawl_fetch::{Body, Failure, Fetched, Times};
 use evercrawl_model::{
-    Cause, Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Visit,
-    Visited,
+    Cause, Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Time,
+    Visit, Visited,
 };
 use evercrawl_state::{Past, Reading, StateError, Store};
 
 use self::answer::{
-    directives, document, is_conditional, is_gone, is_guess, is_in_doubt, kind_of, nature_of,
-    places_of, read_document, read_region, second_look, substitutes, text_of, truncated,
+    change_seen, directives, document, is_conditional, is_gone, is_guess, is_in_doubt, kind_of,
+    nature_of, places_of, read_document, read_region, second_look, substitutes, text_of, truncated,
     validators_of, visit_of, whole_past,
 };
 pub use self::answer::{header_links, outcome_of_answer};
 pub(crate) use self::answer::{is_part, outcome_of_failure, unpack};
 pub(crate) use self::processed::RecordPlan;
-pub use self::processed::{Job, Processed};
+pub use self::processed::{Job, Processed, Seen};
 use crate::config::ReadingConfig;
+use crate::frontier::Lease;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};
 use crate::novelty::{self, Read, Surroundings};
@@ -504,6 +506,25 @@ impl<S: Store> Processor<S> {
         self.encoder.encode_in_place(&exchange, payload, kind, self.ids.draw(), file).ok()
     }
 
+    /// Tells what a visit means of which others kept no content.
+    pub(crate) fn seen_by_others(&self, lease: Box<Lease>, seen: Seen, at: Time) -> Processed {
+        let times = Times::default();
+        let result = Err(Failure::Protocol("its answer is not known".to_owned()));
+        let (request_bytes, ip, bytes_on_wire) = (Bytes::new(), None, 0);
+        let fetched = Fetched { result, request_bytes, times, ip, bytes_on_wire };
+        let past = lease.row.past.as_ref();
+        let change = change_seen(&seen, past, &lease.row);
+        let job = Job { lease, fetched, asked: at, ended: at };
+        let mut visit = visit_of(&job, seen.outcome, seen.status, change);
+        visit.bytes = seen.bytes;
+        visit.score = if change == Change::Same { Score::NONE } else { Score::ALL };
+        visit.digest = seen.content.filter(|(_, is_sha1)| *is_sha1).map(|(digest, _)| digest);
+        let mut processed = self.processed(visit, job);
+        let holds = matches!(change, Change::New | Change::Changed | Change::Same);
+        processed.visited.identity = seen.content.map(|(digest, _)| digest).filter(|_| holds);
+        processed
+    }
+
     fn processed(&self, visit: Visit, job: Job) -> Processed {
         let host_trouble = is_host_failure(visit.outcome, visit.status);
         let asked_pause = job.fetched.result.as_ref().ok().and_then(|response| {
@@ -539,6 +560,7 @@ impl<S: Store> Processor<S> {
             topic_likeness: 0.0,
             words: 0,
             is_in_doubt: false,
+            is_imported: false,
             soft_404_profile: None,
             host_trouble,
             asked_pause,

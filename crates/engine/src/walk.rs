@@ -16,6 +16,7 @@
 //! - `insight`: what is known beside the pages' rows?
 //! - `learning`: what if pages matter otherwise, or a host is spam?
 //! - `overriding`, `sweep`: how do the user's overrides change the walk?
+//! - `importing`: how does what others saw become visits?
 //! - `retaining`: how does what is dropped leave?
 //! - `committing`: how is what was done made durable?
 
@@ -25,6 +26,7 @@ mod confirming;
 mod consequences;
 mod counts;
 mod delivery;
+mod importing;
 mod insight;
 mod learning;
 mod leasing;
@@ -67,6 +69,7 @@ use crate::waiting::{Waiting, only_hosts_wait_that};
 pub use committing::{Commit, Committed};
 use counts::Counts;
 pub use counts::Tally;
+pub use importing::{Imported, PastVisit, Seen, WhatCame};
 use insight::Insight;
 use ledger::Ledger;
 pub use overriding::OverrideChange;
@@ -123,6 +126,8 @@ pub struct Walk<S> {
     sweep: Sweep,
     counts: Counts,
     seed: u64,
+    /// The number of the first row of the log that this run imports.
+    imports_from: Option<u64>,
 }
 
 impl<S: Store> Walk<S> {
@@ -179,6 +184,7 @@ impl<S: Store> Walk<S> {
             sweep: Sweep::at_start(),
             counts,
             seed,
+            imports_from: None,
         })
     }
 

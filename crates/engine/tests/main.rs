@@ -10,6 +10,7 @@ mod doubts;
 mod endless;
 mod fallen_budget;
 mod importance;
+mod importing;
 mod months;
 mod moved;
 mod orders;

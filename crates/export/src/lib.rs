@@ -41,5 +41,5 @@ pub use markdown_files::MarkdownFiles;
 pub use page_text::{PageText, page_text};
 pub use parquet::{CaptureTables, CapturesWritten, HostTable, LinkTable, PageTable, VisitTables};
 pub use sitemap::Sitemap;
-pub use wacz::{Signer, Wacz, WaczContents, WaczSettings};
+pub use wacz::{Signer, SortedLines, Wacz, WaczContents, WaczSettings};
 pub use warc::WarcCopier;

@@ -33,9 +33,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_compare::{SiteMemory, Soft404Profile, TemplateMemory};
 use evercrawl_model::{Event, HostKey, PageKey, Time};
-use evercrawl_planner::Conditions;
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Place, StateError, Store, View};
 
@@ -59,9 +57,6 @@ pub const AUDIT_DUE: Time = Time::EPOCH;
 /// How many hosts one call activates, and how many it tries to lease from. The bound keeps a call short when
 /// thousands of hosts become ready at once.
 const MAX_HOSTS_PER_CALL: usize = 16;
-
-/// How long a host's soft-404 profile is trusted.
-const SOFT_404_PROFILE_VALIDITY: Duration = Duration::from_secs(30 * 86_400);
 
 /// The robots.txt rules of an origin, and when they expire.
 #[derive(Clone, Debug)]
@@ -332,31 +327,8 @@ impl Frontier {
         self.in_flight += 1;
         let (ip, host_failures) = (host.row.ip, host.row.failures);
         self.share.record_lease(&mut host.streak, matches!(place, Place::New(..)));
-        let seen = row.past.is_some();
-        let (site, template) = if seen {
-            (state.site(page.host)?, state.template(page.host, &row.url)?)
-        } else {
-            (SiteMemory::default(), TemplateMemory::default())
-        };
-        let manner = state
-            .soft_404_profile(page.host)?
-            .filter(|known| now.since(known.at) < SOFT_404_PROFILE_VALIDITY);
-        let manner_at = manner.as_ref().map_or(Time::EPOCH, |known| known.at);
-        let manner = manner.map(|known| Soft404Profile::from_bytes(&known.manner));
-        let conditions = Conditions::ALL;
-        Ok(Some(Lease {
-            page,
-            row,
-            place,
-            ip,
-            host_failures,
-            site_memory: site,
-            template_memory: template,
-            soft_404_profile: manner,
-            soft_404_profiled_at: manner_at,
-            is_unmasked: false,
-            conditions,
-        }))
+        let lease = Lease::read(state, (page, row), place, now)?;
+        Ok(Some(Lease { ip, host_failures, ..lease }))
     }
 
     /// Whether a page is leased.

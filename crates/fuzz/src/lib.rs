@@ -5,6 +5,7 @@
 //! (`make fuzz`, in the `fuzz` directory beside `crates`); the tests try the same targets on inputs that a
 //! seed makes of examples.
 
+mod importing;
 mod mutate;
 mod reference;
 mod targets;

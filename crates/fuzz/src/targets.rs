@@ -33,6 +33,7 @@ use evercrawl_state::{
 use evercrawl_urls::{Base, Canonical, CanonicalSteps, Patterns, family_of, parse_seed_line};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use crate::importing::{import_archive, import_list};
 use crate::reference;
 
 /// A parser under test.
@@ -48,6 +49,28 @@ pub struct Target {
 
 /// All of them.
 pub const TARGETS: &[Target] = &[
+    Target {
+        name: "import_list",
+        examples: &[
+            b"url,tag,every\nhttp://a.test/,\"x, y\",6h\nhttp://b.test/,,often\n",
+            b"name: A\nurl: 'http://a.test/'\nfilter:\n  - css: main\n---\ncommand: ls\n",
+            b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>F</H3><DL><DT><A HREF='http://a.test/' TAGS='x'>A</A></DL>",
+            b"<opml><body><outline text='F'><outline xmlUrl='http://a.test/f'/></outline></body></opml>",
+            b"test,a)/ 20200101000000 {\"url\":\"http://a.test/\",\"status\":\"200\",\"digest\":\"sha1:AAAA\"}\n",
+            b"2010-08-31T21:04:35.110Z 200 1 http://a.test/ L - text/html #1 20100831210434987+1 sha1:A - -\n",
+            b"http://a.test/\tVersion: 7\nStatus: 2 (db_fetched)\nFetch time: Sat Aug 05 06:38:05 UTC 2023\nRetry interval: 9 s\n",
+        ],
+        run: import_list,
+    },
+    Target {
+        name: "import_archive",
+        examples: &[
+            b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a.test/>\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: 21\r\n\r\nHTTP/1.1 200 OK\r\n\r\nab\r\n\r\n",
+            b"WARC/1.0\r\nWARC-Type: request\r\nWARC-Concurrent-To: <x>\r\nContent-Length: 4\r\n\r\nPOST\r\n\r\n",
+            b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+        ],
+        run: import_archive,
+    },
     Target {
         name: "url",
         examples: &[

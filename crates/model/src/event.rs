@@ -165,6 +165,13 @@ pub enum Event {
     Rewritten(Box<Rewritten>),
     /// A retention rule removed visits from the log.
     VisitsDropped(Box<VisitsDropped>),
+    /// Rows of the log tell what others saw, and came in by an import.
+    Imported {
+        /// The number of the first of them.
+        first: u64,
+        /// The number after the last.
+        end: u64,
+    },
 }
 
 /// A discovered URL, with where and how it was found.

@@ -3,6 +3,7 @@
 //! Every entry has its number in the log. A reader that stores the number of the last entry it dealt with, and
 //! asks for what comes after it, gets every later entry once and none twice, over restarts of either side.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use evercrawl_archive::{HeadReader, HttpHead};
@@ -36,6 +37,9 @@ pub struct ChangesRequest {
     /// Everything, also visits that found nothing new.
     #[serde(default)]
     pub all: bool,
+    /// Also what came in by imports: it was seen by others, before.
+    #[serde(default)]
+    pub imported: bool,
     /// At most so many.
     #[serde(default)]
     pub limit: Option<u64>,
@@ -197,6 +201,7 @@ pub fn changes<S: Store>(
         .map_or(MOST_SHOWN, |limit| usize::try_from(limit).unwrap_or(MOST_SHOWN).min(MOST_SHOWN));
     let mut reader = EntryReader::new(source)?;
     let mut view = ChangesView { last: from.checked_sub(1), complete: true, ..Default::default() };
+    let imported = if asked.imported { Vec::new() } else { source.state.imported()? };
     for (read, entry) in (0..).zip(source.state.log(from)) {
         if read == MOST_READ || view.changes.len() >= most {
             view.complete = false;
@@ -204,7 +209,7 @@ pub fn changes<S: Store>(
         }
         let (number, entry) = entry?;
         view.last = Some(number);
-        if entry.at() < since {
+        if entry.at() < since || imported.iter().any(|range| range.contains(&number)) {
             continue;
         }
         let noise_only = is_noise_only(source, number, &entry)?;
@@ -361,13 +366,29 @@ fn site_entry<S: Store>(
 }
 
 /// The first number whose visit can have begun at `since` or later. Numbers follow the order of commits, which
-/// is that of time except for visits that took long.
+/// is that of time except for visits that took long; what came in by an import is in order by itself.
 pub(crate) fn first_since<S: Store>(
     source: &Source<'_, S>,
     since: Time,
 ) -> Result<u64, QueryError> {
+    let (mut first, mut low) = (None, 0);
+    let end = source.state.counters().logged;
+    let imports = source.state.imported()?.into_iter().flat_map(|range| [range.start, range.end]);
+    for high in imports.chain([end]) {
+        let found = first_within(source, since, low..high)?;
+        first = first.or(Some(found).filter(|found| *found < high));
+        low = high;
+    }
+    Ok(first.unwrap_or(end))
+}
+
+fn first_within<S: Store>(
+    source: &Source<'_, S>,
+    since: Time,
+    numbers: Range<u64>,
+) -> Result<u64, QueryError> {
     let surely_before = since.before(LONGEST_VISIT);
-    let (mut low, mut high) = (0, source.state.counters().logged);
+    let (mut low, mut high) = (numbers.start, numbers.end);
     while low < high {
         let middle = low + (high - low) / 2;
         let entry = source.state.log(middle).next().transpose()?;

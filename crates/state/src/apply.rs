@@ -81,6 +81,7 @@ impl<S: Store> State<S> {
             }
             Event::Rewritten(rewritten) => self.rewritten(rewritten),
             Event::VisitsDropped(dropped) => self.visits_dropped(dropped),
+            Event::Imported { first, end } => Ok(self.imported(*first, *end)),
         }
     }
 

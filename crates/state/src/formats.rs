@@ -3,11 +3,13 @@
 //! A batch says it of its rows, so that an earlier version refuses what it would misread.
 
 use crate::rows::{HOST, PAGE, ROBOTS, SOFT_404, VISIT};
-use crate::{counters, likeness, link_evidence, links, meta, overrides, position, retention};
+use crate::{
+    counters, imported, likeness, link_evidence, links, meta, overrides, position, retention,
+};
 use crate::{reading, spending, suspicion};
 
 /// The formats in their order. A new kind of row comes at the end.
-pub(crate) const ROW_FORMATS: [u8; 19] = [
+pub(crate) const ROW_FORMATS: [u8; 20] = [
     PAGE,
     VISIT,
     HOST,
@@ -27,4 +29,5 @@ pub(crate) const ROW_FORMATS: [u8; 19] = [
     retention::DROPPED,
     position::FORMAT,
     reading::FIRST_SEEN,
+    imported::FORMAT,
 ];

@@ -15,6 +15,7 @@ mod codec;
 mod counters;
 mod formats;
 mod host_rows;
+mod imported;
 mod intact;
 mod keys;
 mod layers;

@@ -12,9 +12,9 @@ use evercrawl_state::{MemoryStore, Settings, Space, State, crawl_rows};
 
 const SETTINGS: Settings = Settings { seed: 7, shards: 64 };
 /// Kinds of events.
-const KINDS: usize = 22;
+const KINDS: usize = 23;
 /// What is done to fifty pages, one kind of event after another, in one round.
-const STEPS: usize = 23;
+const STEPS: usize = 24;
 
 fn at(second: usize) -> Time {
     Time::from_secs(1_000_000 + second as u64)
@@ -141,6 +141,7 @@ fn event(state: &State<MemoryStore>, n: usize) -> Option<Event> {
             visits: vec![],
             notices: vec![],
         })),
+        23 => Event::Imported { first: n as u64, end: n as u64 + 3 },
         21 if known => Event::Requeued { page, band: Band::new(4), at: at(0) },
         22 if known && n.is_multiple_of(17) => Event::Forgotten { page },
         _ => return None,

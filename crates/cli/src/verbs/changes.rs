@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Changes) -> anyhow::Result<u8> {
         states: args.states,
         noise: args.noise,
         all: args.all,
+        imported: args.imported,
         limit: args.limit,
         follow: args.follow,
     });

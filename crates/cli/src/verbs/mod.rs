@@ -16,6 +16,7 @@ pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod hosts;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod lab;
 pub(crate) mod overrides;

@@ -18,7 +18,7 @@ use evercrawl_model::{
 use evercrawl_robots::Directives;
 use evercrawl_state::{PageRow, Past, Place};
 
-use super::Job;
+use super::{Job, Seen};
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::nature::{self, Nature};
@@ -161,6 +161,19 @@ pub(super) fn is_gone(status: u16, row: &PageRow) -> bool {
     }
 }
 
+/// What others found of a page's content, as far as what identifies it tells.
+pub(super) fn change_seen(seen: &Seen, past: Option<&Past>, row: &PageRow) -> Change {
+    let held = past.and_then(Past::whole_digest);
+    match (seen.outcome, seen.content) {
+        (Outcome::Ok | Outcome::Redirect, _) if held.is_none() => Change::New,
+        (Outcome::Ok | Outcome::Redirect, Some((found, _))) if held == Some(found) => Change::Same,
+        (Outcome::Ok | Outcome::Redirect, Some(_)) => Change::Changed,
+        (Outcome::NotModified, _) if held.is_some() => Change::Same,
+        (Outcome::ClientError, _) if is_gone(seen.status, row) => Change::Gone,
+        _ => Change::Failed,
+    }
+}
+
 /// How a fetch without an answer ended.
 pub(crate) fn outcome_of_failure(failure: &Failure) -> (Outcome, Cause) {
     match failure {
@@ -279,7 +292,7 @@ pub(super) fn is_in_doubt(row: &PageRow) -> bool {
 /// Whether what is in doubt at a visit that ended at `at` may wait for a second look; and if the visit is one itself,
 /// whether it came in time.
 pub(super) fn second_look(schedule: &Schedule, lease: &Lease, at: Time) -> SecondLook {
-    if schedule.second_look.is_none() {
+    if schedule.second_look.is_none() || lease.is_past {
         return SecondLook::Never;
     }
     let (Place::Due(due), Some(past)) = (lease.place, &lease.row.past) else {

@@ -25,6 +25,19 @@ pub struct Job {
     pub ended: Time,
 }
 
+/// What is known of an answer without its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The HTTP status; 0 where no answer came.
+    pub status: u16,
+    /// What identifies its content, and whether that is the SHA-1 of the payload.
+    pub content: Option<([u8; 20], bool)>,
+    /// Bytes of the content.
+    pub bytes: u64,
+}
+
 /// What an answer means.
 pub struct Processed {
     /// The visit, but for where its record lies.
@@ -46,6 +59,8 @@ pub struct Processed {
     /// True when it cannot be told whether this is the page itself before its host was asked for
     /// something that cannot exist.
     pub is_in_doubt: bool,
+    /// True when others asked: that says nothing of when the host may be asked by us.
+    pub is_imported: bool,
     /// How the host answers for what does not exist, where that was asked.
     pub soft_404_profile: Option<Soft404Profile>,
     /// True when the host, not the page, was the trouble.

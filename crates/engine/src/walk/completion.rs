@@ -43,7 +43,10 @@ impl<S: Store> Walk<S> {
         }
 
         // What the host's next request waits for is part of the visit.
-        processed.visited.host = self.settle_host(&processed, now);
+        processed.visited.host = match processed.is_imported {
+            true => HostUpdate::default(),
+            false => self.settle_host(&processed, now),
+        };
         self.counts.visited(&processed.visited.visit, now);
 
         // Link evidence before links: it says in which front queue a page waits that was just found. It is computed

@@ -142,6 +142,7 @@ pub(super) fn stays_on(host: HostKey, event: &Event) -> bool {
         Event::OverrideSet { .. }
         | Event::OverrideRemoved { .. }
         | Event::Rewritten(_)
+        | Event::Imported { .. }
         | Event::VisitsDropped(_) => false,
     }
 }

@@ -66,17 +66,22 @@ impl Revisits {
         self.full_review.ask();
     }
 
+    /// Plans anew where that is due, for what the policy learns by it.
+    pub(super) fn learn_from_plan<S: Store>(&mut self, ledger: &Ledger<S>, now: Time) {
+        let [new, held, ..] = ledger.view().counters().by_status;
+        self.planner.set_page_counts(new, held);
+        if self.planner.replan_if_due(now) {
+            self.review_all();
+        }
+    }
+
     /// Keeps the plan in line with what was learned and what time it is.
     pub(super) fn replan<S: Store>(
         &mut self,
         ledger: &mut Ledger<S>,
         now: Time,
     ) -> Result<(), EngineError> {
-        let [new, held, ..] = ledger.view().counters().by_status;
-        self.planner.set_page_counts(new, held);
-        if self.planner.replan_if_due(now) {
-            self.review_all();
-        }
+        self.learn_from_plan(ledger, now);
         if now.since(self.looked_back) >= LOOK_AHEAD_EVERY {
             // What has become due since comes before what is only due later.
             self.looked_back = now;

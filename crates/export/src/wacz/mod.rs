@@ -27,7 +27,7 @@ use crate::error::ExportError;
 use crate::growing_file::GrowingFile;
 use crate::page_text::page_text;
 use crate::warc::WarcCopier;
-use sorted_lines::SortedLines;
+pub use sorted_lines::SortedLines;
 use zip::ZipWriter;
 
 /// The WARC file in the package.

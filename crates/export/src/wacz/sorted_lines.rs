@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const RUN: usize = 64 << 20;
 
 /// Lines that will be read in order.
-pub(crate) struct SortedLines {
+pub struct SortedLines {
     /// Where runs are put; each with a number at its end.
     at: PathBuf,
     lines: Vec<Vec<u8>>,
@@ -21,12 +21,12 @@ pub(crate) struct SortedLines {
 
 impl SortedLines {
     /// Puts runs in files that begin with `at`.
-    pub(crate) fn new(at: &Path) -> Self {
+    pub fn new(at: &Path) -> Self {
         SortedLines { at: at.to_owned(), lines: Vec::new(), bytes: 0, runs: 0, most: RUN }
     }
 
     /// Adds a line with its end.
-    pub(crate) fn push(&mut self, line: Vec<u8>) -> io::Result<()> {
+    pub fn push(&mut self, line: Vec<u8>) -> io::Result<()> {
         self.bytes += line.len() + 24;
         self.lines.push(line);
         if self.bytes > self.most { self.put_aside() } else { Ok(()) }
@@ -50,7 +50,7 @@ impl SortedLines {
     }
 
     /// Hands all lines to `take` in the order of their bytes; those that are there twice, once.
-    pub(crate) fn read(mut self, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub fn read(mut self, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         self.put_aside()?;
         let mut runs = Vec::new();
         for number in 0..self.runs {

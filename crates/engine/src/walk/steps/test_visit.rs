@@ -143,6 +143,7 @@ pub(crate) fn visit_to(url: &str, outcome: Outcome) -> Processed {
         topic_likeness: 0.0,
         words: 0,
         is_in_doubt: false,
+        is_imported: false,
         soft_404_profile: None,
         host_trouble: false,
         asked_pause: None,
@@ -164,6 +165,7 @@ fn job(found: Discovery) -> Job {
         soft_404_profile: None,
         soft_404_profiled_at: Time::EPOCH,
         is_unmasked: false,
+        is_past: false,
         conditions: Conditions { etag: false, last_modified: false },
     };
     let fetched = Fetched {
