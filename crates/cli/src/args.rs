@@ -96,6 +96,15 @@ pub(crate) enum Verb {
     /// Export pages and visits for other tools
     #[command(subcommand, after_help = crate::verbs::export::EXAMPLES)]
     Export(crate::verbs::export::Export),
+    /// Check, test or run the rules that say what you are told of
+    #[command(subcommand, after_help = crate::verbs::rules::EXAMPLES)]
+    Rules(crate::verbs::rules::RulesVerb),
+    /// List and decide what the rules found
+    #[command(after_help = crate::verbs::hits::EXAMPLES)]
+    Hits(crate::verbs::hits::Hits),
+    /// Test channels, list deliveries, send again
+    #[command(subcommand, after_help = crate::verbs::notify::EXAMPLES)]
+    Notify(crate::verbs::notify::Notify),
     /// Rank pages, hosts or domains by the links found
     Rank(crate::verbs::rank::RankArgs),
     /// Report probable spam and mirrors; changes nothing
@@ -108,7 +117,6 @@ pub(crate) enum Verb {
     #[command(after_help = "Example: evercrawl budget 5/s --data web")]
     Budget(Budget),
     /// Report changed URLs, so that they are visited sooner
-    #[command(alias = "notify")]
     #[command(after_help = "Example: evercrawl push https://example.org/a --data web")]
     Push(Push),
     /// Fetch one URL and show the response; stores nothing

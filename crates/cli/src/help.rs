@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory};
 use crate::args::Cli;
 
 /// The verbs by task, in the order in which they are shown.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Crawl", &["init", "add", "import", "crawl", "status", "budget", "plan"]),
     (
         "Read the results",
@@ -17,6 +17,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "rates", "rank", "spam",
         ],
     ),
+    ("Be told", &["rules", "hits", "notify"]),
     ("Use the results elsewhere", &["export", "documents"]),
     (
         "Steer a crawl, running or stopped",

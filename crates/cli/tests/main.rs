@@ -3,6 +3,7 @@
 //! `cargo test -p evercrawl-cli --test cli budget::` runs the tests of one file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
+mod alerts;
 mod answers;
 mod budget;
 mod check;

@@ -9,6 +9,7 @@
 //! - [`Contents`]: what was fetched by a visit?
 //! - [`GrowingFile`]: a file that continues where an earlier export ended
 //! - [`Documents`]: what a search index is to hold, as operations by number
+//! - [`Feed`]: what feed readers follow
 //! - [`Wacz`]: a package that replays by itself; [`Evidence`]: what a page was made of at a time
 //! - [`MarkdownFiles`]: a folder with a Markdown file for each document
 //! - [`CaptureTables`], [`VisitTables`], [`PageTable`], [`HostTable`], [`LinkTable`]: Parquet files
@@ -19,6 +20,7 @@ mod crawl_log;
 mod documents;
 mod error;
 mod evidence;
+mod feed;
 mod fields;
 mod filter;
 mod growing_file;
@@ -34,6 +36,7 @@ pub use crawl_log::crawl_log_line;
 pub use documents::{Batch, Document, DocumentForm, Documents, Operation, Refused};
 pub use error::ExportError;
 pub use evidence::{Evidence, EvidenceRecord};
+pub use feed::{Feed, FeedEntry, FeedForm};
 pub use fields::{PAGE_FIELDS, VISIT_FIELDS, page_value, visit_value};
 pub use filter::{Field, Filter, FilterError, Kind, Value};
 pub use growing_file::GrowingFile;

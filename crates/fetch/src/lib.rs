@@ -29,6 +29,7 @@ mod dns;
 mod failure;
 mod host_pattern;
 mod login;
+mod mail;
 mod oldest;
 mod pool;
 mod post;
@@ -54,6 +55,7 @@ pub use failure::{
 };
 pub use host_pattern::{BadHostPattern, HostPattern};
 pub use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+pub use mail::{MailError, MailServer, MailTls};
 pub use post::{Endpoint, PostAnswer, PostError};
 pub use proxy::{BadProxy, Proxy};
 pub use request::{BadUrl, Request, RequestValidators};

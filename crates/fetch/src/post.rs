@@ -1,5 +1,6 @@
 //! How is something sent to a server of the user's own, such as a search index? One request a connection, with
-//! limits for time and for the answer. The address may be private: the user named it.
+//! limits for time and for the answer. The address of an index may be private: the user named it. That of a receiver of
+//! messages is checked after DNS, as for crawls.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -11,6 +12,8 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use url::Url;
 
+use crate::allow_private::AllowPrivate;
+
 /// How long each step may take, and the most bytes of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 const MOST_ANSWER: u64 = 32 << 20;
@@ -21,6 +24,8 @@ pub struct Endpoint {
     url: Url,
     /// Further header fields, such as a key.
     headers: Vec<(String, String)>,
+    /// Which private addresses may be connected to; `None`: all.
+    allow: Option<AllowPrivate>,
 }
 
 /// What a server answered.
@@ -30,6 +35,8 @@ pub struct PostAnswer {
     pub status: u16,
     /// Its body.
     pub body: Vec<u8>,
+    /// When to come again, as `Retry-After` says.
+    pub retry_after: Option<String>,
 }
 
 /// Why nothing came back.
@@ -59,13 +66,33 @@ impl Endpoint {
         if parsed.query().is_some() || parsed.fragment().is_some() {
             return Err(usage("has a query or a fragment"));
         }
+        Self::of(parsed, headers)
+    }
+
+    /// A receiver of messages at `url`, which may have a query. Only those private addresses are connected to that
+    /// `allow` permits.
+    pub fn guarded(
+        url: &str,
+        headers: Vec<(String, String)>,
+        allow: AllowPrivate,
+    ) -> Result<Self, PostError> {
+        // The URL may hold a secret, so no message shows it.
+        let usage = |why: &str| PostError::Usage(format!("the address of the receiver {why}"));
+        let parsed = Url::parse(url).map_err(|_| usage("is not a URL"))?;
+        if !matches!(parsed.scheme(), "http" | "https") || !parsed.has_host() {
+            return Err(usage("is neither http nor https"));
+        }
+        Ok(Endpoint { allow: Some(allow), ..Self::of(parsed, headers)? })
+    }
+
+    fn of(parsed: Url, headers: Vec<(String, String)>) -> Result<Self, PostError> {
         let is_broken = |text: &str| text.contains(['\r', '\n', '\0']);
         if let Some((name, _)) =
             headers.iter().find(|(name, value)| is_broken(name) || is_broken(value))
         {
             return Err(PostError::Usage(format!("the header `{}` has a line break", name.trim())));
         }
-        Ok(Endpoint { url: parsed, headers })
+        Ok(Endpoint { url: parsed, headers, allow: None })
     }
 
     /// Where it is, without a password.
@@ -93,8 +120,12 @@ impl Endpoint {
     }
 
     fn head(&self, method: &str, path: &str, content_type: &str, length: usize) -> String {
-        let base = self.url.path().trim_end_matches('/');
-        let target = format!("{base}{path}").replace(' ', "%20");
+        let base = match path {
+            "" => self.url.path(),
+            _ => self.url.path().trim_end_matches('/'),
+        };
+        let query = self.url.query().map_or(String::new(), |query| format!("?{query}"));
+        let target = format!("{base}{path}{query}").replace(' ', "%20");
         let host = &self.url[url::Position::BeforeHost..url::Position::AfterPort];
         let mut head = format!(
             "{method} {} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: evercrawl\r\nConnection: close\r\n\
@@ -108,33 +139,53 @@ impl Endpoint {
     }
 
     fn connect(&self) -> io::Result<TcpStream> {
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-        for address in self.name().to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, PATIENCE) {
-                Ok(stream) => {
-                    stream.set_read_timeout(Some(PATIENCE))?;
-                    stream.set_write_timeout(Some(PATIENCE))?;
-                    stream.set_nodelay(true)?;
-                    return Ok(stream);
-                }
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
+        connect(&self.name(), self.allow.as_ref())
     }
 
     fn secure(&self, tcp: TcpStream) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
-        let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(io::Error::other)?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let name = self.url.host_str().unwrap_or_default().to_owned();
-        let name = ServerName::try_from(name).map_err(io::Error::other)?;
-        let session = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
-        Ok(StreamOwned::new(session, tcp))
+        secure(self.url.host_str().unwrap_or_default(), tcp)
     }
+}
+
+/// Connects to `host:port`, at the first address that answers and may be connected to.
+pub(crate) fn connect(name: &str, allow: Option<&AllowPrivate>) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in name.to_socket_addrs()? {
+        if allow.is_some_and(|allow| !allow.permits(address.ip())) {
+            last = io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!("{} is a private address; `private = true` allows it", address.ip()),
+            );
+            continue;
+        }
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => {
+                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_write_timeout(Some(PATIENCE))?;
+                stream.set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Speaks TLS with the server `host`.
+pub(crate) fn secure(
+    host: &str,
+    tcp: TcpStream,
+) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
+    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = host.trim_matches(['[', ']']).to_owned();
+    let name = ServerName::try_from(name).map_err(io::Error::other)?;
+    let session = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
+    Ok(StreamOwned::new(session, tcp))
 }
 
 /// Sends all, and reads until the server closes; a server that answers early may close before all is sent.
@@ -170,7 +221,8 @@ fn parse_answer(answer: &[u8]) -> Option<PostAnswer> {
         let length = field("content-length").and_then(|length| length.parse().ok());
         rest.get(..length.unwrap_or(rest.len()))?.to_vec()
     };
-    Some(PostAnswer { status, body })
+    let retry_after = field("retry-after").map(str::to_owned);
+    Some(PostAnswer { status, body, retry_after })
 }
 
 fn unchunked(mut rest: &[u8]) -> Option<Vec<u8>> {
@@ -230,6 +282,21 @@ mod tests {
             );
             assert!(sent.contains("X-Key: secret\r\n") && sent.contains("Content-Length: 4\r\n"));
         }
+    }
+
+    #[test]
+    fn receivers_of_messages_are_where_they_may_be() {
+        let (url, server) = serve("HTTP/1.1 429 x\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+        let guarded =
+            |allow| Endpoint::guarded(&format!("{url}a?key=x"), Vec::new(), allow).unwrap();
+        let refused = guarded(AllowPrivate::default()).send("POST", "", "a/b", b"body");
+        assert!(refused.unwrap_err().to_string().contains("private address"));
+        let all = AllowPrivate::networks(vec!["127.0.0.0/8".parse().unwrap()]);
+        let answer = guarded(all).send("POST", "", "a/b", b"body").unwrap();
+        assert_eq!((answer.status, answer.retry_after.as_deref()), (429, Some("7")));
+        assert!(server.join().unwrap().starts_with("POST /base/a?key=x HTTP/1.1\r\n"));
+        let secret = Endpoint::guarded("ftp://hunter2/", Vec::new(), AllowPrivate::default());
+        assert!(!secret.unwrap_err().to_string().contains("hunter2"));
     }
 
     #[test]

@@ -82,6 +82,16 @@ impl<'a> PageTree<'a> {
         count_siblings(&mut builder.elements);
         PageTree { html, elements: builder.elements }
     }
+
+    /// The source of an element, with its tags.
+    pub(crate) fn source(&self, id: Id) -> &'a str {
+        self.html.get(self.elements[id].outer.clone()).unwrap_or_default()
+    }
+
+    /// The source of what is in an element.
+    pub(crate) fn content(&self, id: Id) -> &'a str {
+        self.html.get(self.elements[id].inner.clone()).unwrap_or_default()
+    }
 }
 
 #[derive(Default)]

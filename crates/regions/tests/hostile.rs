@@ -10,16 +10,16 @@ fn takes_linear_time(what: &str, css: &str, page: impl Fn(usize) -> String) {
     let region = Region::new(css, &[".cut"]).unwrap();
     let time = |count| {
         let html = page(count);
-        let runs = (0..3).map(|_| {
-            let start = Instant::now();
-            region.read(&html);
-            start.elapsed()
-        });
-        runs.min().unwrap()
+        let start = Instant::now();
+        region.read(&html);
+        start.elapsed()
     };
-    let (short, long) = (time(2_000), time(16_000));
+    let short = (0..3).map(|_| time(2_000)).min().unwrap();
     let most = short.max(Duration::from_millis(4)) * 8 * 4;
-    assert!(long < most, "{what}: {short:?} for 2,000, {long:?} for 16,000");
+    // A busy machine makes some runs slow, and a slow reader all of them.
+    let runs = (0..6).map(|_| time(16_000));
+    let longs: Vec<Duration> = runs.take_while(|long| *long >= most).collect();
+    assert!(longs.len() < 6, "{what}: {short:?} for 2,000, {longs:?} for 16,000");
 }
 
 #[test]

@@ -30,6 +30,7 @@ use crate::doorbell::{self, Doorbell};
 use crate::report::run_end::RunEnd;
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_size};
+use crate::verbs::alerts::Beside;
 use crate::{access, crawl_config, exit, print, seeds};
 use keeper::Keeper;
 use label::Label;
@@ -91,8 +92,22 @@ impl Directory<'_> {
         Ok((Arc::new(settings), config))
     }
 
-    /// Crawls until the end of the run; `began` is called once the crawl can be resumed, whatever happens.
+    /// Crawls until the end of the run, and sends what rules find; `began` is called once the crawl can be resumed,
+    /// whatever happens.
     fn crawl(
+        &self,
+        given: &[Seed],
+        services: &Services<DiskStore>,
+        stopper: &Stopper,
+        began: impl FnOnce(),
+    ) -> anyhow::Result<u8> {
+        let alerts = Beside::start(self.common, self.args.quiet)?;
+        let crawled = self.crawl_only(given, services, stopper, began);
+        alerts.finish();
+        crawled
+    }
+
+    fn crawl_only(
         &self,
         given: &[Seed],
         services: &Services<DiskStore>,

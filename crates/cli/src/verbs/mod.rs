@@ -1,6 +1,7 @@
 //! What does each verb do? One file per verb.
 
 pub(crate) mod add;
+pub(crate) mod alerts;
 pub(crate) mod archive;
 pub(crate) mod budget;
 pub(crate) mod changes;
@@ -15,10 +16,12 @@ mod entrance;
 pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod history;
+pub(crate) mod hits;
 pub(crate) mod hosts;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod lab;
+pub(crate) mod notify;
 pub(crate) mod overrides;
 pub(crate) mod plan;
 pub(crate) mod push;
@@ -27,6 +30,7 @@ pub(crate) mod rank;
 pub(crate) mod rates;
 pub(crate) mod retain;
 pub(crate) mod robots;
+pub(crate) mod rules;
 pub(crate) mod spam;
 pub(crate) mod status;
 pub(crate) mod testweb;
