@@ -254,7 +254,7 @@ impl<S: Store> Processor<S> {
         let digest = dom.as_deref().map_or(digest, rendered::identity);
         let past = whole_past(row);
         let same_bytes = past.is_some_and(|past| past.digest == Some(digest.to_bytes()));
-        let options = self.options_for(row, past, same_bytes);
+        let options = options_for(&self.links, row, past, same_bytes);
         let extracted = read_document(&mut self.extractor, &document, options, row);
         let is_incomparable = rendered::is_incomparable(row, dom.is_some(), extracted.kind);
         let comparable = past.filter(|_| !is_incomparable);
@@ -309,12 +309,6 @@ impl<S: Store> Processor<S> {
         }
         self.read_other_links(processed, unpacked, directives.nofollow);
         Ok((!directives.noarchive, media_type))
-    }
-
-    /// How a page is read. Where nothing differs, nobody asks where it stands.
-    fn options_for(&self, row: &PageRow, past: Option<&Past>, same_bytes: bool) -> &HtmlOptions {
-        let is_compared = past.is_some() && (!same_bytes || is_in_doubt(row));
-        if is_compared { self.links.options_with_places() } else { self.links.options() }
     }
 
     /// Reads where a rendered page leads beside the links in its own DOM, and where its source does.
@@ -616,4 +610,15 @@ impl<S: Store> Processor<S> {
         processed.verdict =
             hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rare_visit(ended))));
     }
+}
+
+/// How a page is read. Where nothing differs, nobody asks where it stands.
+fn options_for<'a>(
+    links: &'a LinkReader,
+    row: &PageRow,
+    past: Option<&Past>,
+    same_bytes: bool,
+) -> &'a HtmlOptions {
+    let is_compared = past.is_some() && (!same_bytes || is_in_doubt(row));
+    if is_compared { links.options_with_places() } else { links.options() }
 }
