@@ -89,6 +89,8 @@ struct Wanted<'a> {
     asked: &'a LatestRequest,
     host: Option<HostKey>,
     usual: ChangesRequest,
+    /// What was imported is no news.
+    imported: Vec<Range<u64>>,
 }
 
 impl<'a> Wanted<'a> {
@@ -102,6 +104,7 @@ impl<'a> Wanted<'a> {
             asked,
             host: host.transpose()?,
             usual: ChangesRequest { states: true, ..Default::default() },
+            imported: source.state.imported()?,
         })
     }
 
@@ -117,7 +120,9 @@ impl<'a> Wanted<'a> {
             if number >= numbers.end {
                 break;
             }
-            if self.is(&entry, is_still_gone(source, number, &entry)?) {
+            let again = is_still_gone(source, number, &entry)?;
+            let is_imported = self.imported.iter().any(|range| range.contains(&number));
+            if !is_imported && self.is(&entry, again) {
                 found.push((number, entry));
             }
         }
