@@ -36,6 +36,9 @@ pub struct LogRequest {
     /// Only visits that found something new, and pages that came to another state.
     #[serde(default)]
     pub news: bool,
+    /// Leave out visits that were imported.
+    #[serde(default)]
+    pub without_imported: bool,
     /// At most so many.
     #[serde(default)]
     pub limit: Option<u64>,
@@ -123,6 +126,7 @@ pub fn log<S: Store>(source: &Source<'_, S>, asked: &LogRequest) -> Result<LogVi
     let most = asked
         .limit
         .map_or(MOST_SHOWN, |limit| usize::try_from(limit).unwrap_or(MOST_SHOWN).min(MOST_SHOWN));
+    let imported = if asked.without_imported { source.state.imported()? } else { Vec::new() };
     let mut rows = RowReader::new(source)?;
     let mut view = LogView { last: from.checked_sub(1), complete: true, ..Default::default() };
     for (read, entry) in (0..).zip(source.state.log(from)) {
@@ -132,6 +136,9 @@ pub fn log<S: Store>(source: &Source<'_, S>, asked: &LogRequest) -> Result<LogVi
         }
         let (number, entry) = entry?;
         view.last = Some(number);
+        if imported.iter().any(|range| range.contains(&number)) {
+            continue;
+        }
         if is_in_time(&entry, asked) && is_wanted(&entry, asked) {
             view.rows.extend(rows.row(number, &entry, asked)?);
         }

@@ -198,7 +198,8 @@ impl Round {
             let now = SystemClock.now();
             return outbox.begin(questions.last_number(now)?).map_err(broken);
         }
-        let mut request = LogRequest { limit: Some(ROWS), ..LogRequest::default() };
+        let mut request =
+            LogRequest { limit: Some(ROWS), without_imported: true, ..LogRequest::default() };
         match since {
             Some(_) => request.since = since,
             None => request.after = outbox.cursor(),
