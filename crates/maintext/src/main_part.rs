@@ -203,8 +203,7 @@ impl MainParts {
                 return part;
             };
             // Text of its own beside the part inside belongs to it, and so do parts that look like that one.
-            let is_all =
-                share(said(&next), here.said) >= NEARLY_ALL && share(here.own, here.said) < 0.1;
+            let is_all = share(said(&next), here.said) >= NEARLY_ALL && here.own == 0;
             let is_one_of_many = children[part as usize]
                 .iter()
                 .any(|other| *other != next && self.at(*other).look == self.at(next).look);

@@ -6,6 +6,8 @@ use crate::blocks::{Block, BlockKind};
 
 /// The longest block that is taken for a button or a note by its words.
 const LONGEST_NOTE: usize = 120;
+/// Bytes that are no link in a line of links.
+const LONGEST_LABEL: usize = 40;
 /// Items and paragraphs in a row that are hardly more than links.
 const LINKS_IN_A_ROW: usize = 3;
 /// The share of a text in links from which on it is hardly more than links.
@@ -303,7 +305,11 @@ fn is_line_of_links(block: &Block) -> bool {
     let is_row = matches!(block.kind, BlockKind::Row { .. });
     let is_prose = matches!(block.kind, BlockKind::Heading(_) | BlockKind::Code(_));
     let least = if is_row { 0.35 } else { 0.6 };
-    let is_menu = block.links.len() >= 3 && share >= least && block.text.len() < 300;
+    let is_short = block.links.len() >= 3 && block.text.len() < 300;
+    // A label with names of languages, pages or tags behind it.
+    let beside = block.text.len().saturating_sub(block.linked + 3 * block.links.len());
+    let is_list = beside <= LONGEST_LABEL && !block.text.ends_with(['.', '!', '?', '。']);
+    let is_menu = is_short && (share >= least || is_list && !is_row);
     let stands_alone =
         matches!(block.kind, BlockKind::Paragraph) && share > 0.95 && block.text.len() < 200;
     !is_prose && (is_menu || stands_alone)

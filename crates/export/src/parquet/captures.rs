@@ -57,7 +57,7 @@ const ANSWERS: &str = "warc";
 const OTHERS: &str = "crawldiagnostics";
 const SUBSETS: [&str; 2] = [OTHERS, ANSWERS];
 /// WARC files whose captures are written at once.
-const MOST_OPEN: usize = 8;
+const MOST_OPEN: usize = 3;
 
 impl CaptureTables {
     /// Writes below `dir` what is captured in `segments`; `crawl` names the crawl, `what` the captures that come.
