@@ -157,6 +157,9 @@ pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<
             tries: settings.number("schedule.tries")?,
             least_change: settings.need("schedule.min_change", units::share)?,
             confirm: settings.get("schedule.recheck_reverted", units::duration)?,
+            second_look: settings
+                .get("schedule.second_look", units::duration)?
+                .filter(|pause| !pause.is_zero()),
             ..Schedule::default()
         },
         plan,
@@ -194,6 +197,7 @@ fn reading(settings: &Settings, order: CrawlOrder) -> anyhow::Result<ReadingConf
         },
         take: take(settings)?,
         topic: (order == CrawlOrder::Topic).then_some(topic),
+        regions: crate::regions::declared(settings)?,
         records: RecordConfig {
             level: settings.number("archive.level")?,
             requests: settings.flag("archive.requests")?,
@@ -262,10 +266,12 @@ fn name_servers(text: &str) -> Result<NameServers, String> {
 }
 
 pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> {
-    let items = settings.items("fetch.connect_to").iter();
-    let rules: Result<_, _> = items.map(|item| item.parse()).collect();
-    rules
-        .map_err(|error: fetch::BadConnectTo| Failure::config(format!("fetch.connect_to: {error}")))
+    let name = "fetch.connect_to";
+    let rules: Result<_, _> = settings.items(name).iter().map(|item| item.parse()).collect();
+    rules.map_err(|error: fetch::BadConnectTo| {
+        let origin = settings.origin(name);
+        Failure::config(format!("{name} (from {origin}): {error}"))
+    })
 }
 
 pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {

@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Use the results elsewhere", &["export", "documents"]),
     (
         "Steer a crawl, running or stopped",
-        &["push", "pin", "boost", "pause", "resume", "trust", "exclude", "overrides"],
+        &["push", "pin", "boost", "pause", "resume", "trust", "exclude", "noise", "overrides"],
     ),
     ("Maintain a data directory", &["check", "retain", "config"]),
     ("Try one URL", &["fetch", "robots", "doctor"]),

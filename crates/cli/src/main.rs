@@ -19,6 +19,7 @@ mod logging;
 #[allow(clippy::unwrap_used, reason = "a failing test panics")]
 mod plain_english;
 mod print;
+mod regions;
 mod report;
 mod secret;
 mod seeds;

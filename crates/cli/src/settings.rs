@@ -150,6 +150,11 @@ pub(crate) const KEYS: &[Key] = &[
         "",
         "how soon to revisit a page that changed back to an earlier version",
     ),
+    one(
+        "schedule.second_look",
+        "70s",
+        "how soon to look again where a difference may be noise; 0s: never",
+    ),
     one("schedule.tries", "3", "attempts at a first visit before a page is scheduled like others"),
     list(
         "compare.noise_off",
@@ -307,7 +312,7 @@ pub(crate) struct Settings {
 }
 
 /// Rules that a file may have any number of, as `[[request]]`.
-pub(crate) const TABLES: [&str; 2] = ["proxy", "request"];
+pub(crate) const TABLES: [&str; 3] = ["proxy", "region", "request"];
 
 impl Settings {
     pub(crate) fn defaults() -> Self {
@@ -441,6 +446,11 @@ impl Settings {
         if secret && !items.is_empty() { "(hidden)".to_owned() } else { items.join(", ") }
     }
 
+    /// Where a setting was set.
+    pub(crate) fn origin(&self, name: &str) -> String {
+        self.value(name).map(|value| value.origin.to_string()).unwrap_or_default()
+    }
+
     /// The rules of one kind for some hosts, and where they were set.
     pub(crate) fn host_rules(&self, kind: &str) -> (&[toml::Table], Option<&Origin>) {
         let found = self.tables.get(kind);
@@ -520,7 +530,7 @@ impl Settings {
 /// Settings that other users must not read.
 const SECRETS: [&str; 3] = ["push.token", "push.secret", "fetch.proxy_credentials"];
 
-/// The rules of `[[request]]` or `[[proxy]]`.
+/// The rules of `[[request]]`, `[[proxy]]` or `[[region]]`.
 fn host_rules(kind: &str, value: &toml::Value) -> anyhow::Result<Vec<toml::Table>> {
     let rules: Option<Vec<toml::Table>> =
         value.as_array().and_then(|rules| rules.iter().map(|it| it.as_table().cloned()).collect());

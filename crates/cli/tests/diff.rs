@@ -64,6 +64,19 @@ fn visited() -> (Site, Place) {
     (site, place)
 }
 
+/// The page with the clock alone, with second looks.
+fn visited_with_second_looks() -> (Site, Place) {
+    let (site, place) = (Site::serve(answer), Place::new());
+    let running = place.start(&format!(
+        "crawl http://a.test/clock --delay 5ms --recrawl 300ms --quiet {}",
+        site.flags_with_second_looks()
+    ));
+    wait_until("ten visits", || site.asked("a.test/clock").len() > 9);
+    running.signal(Signal::INT);
+    running.wait().expect(11);
+    (site, place)
+}
+
 #[test]
 fn words_that_changed_are_told_stopped_and_running() {
     let (site, place) = visited();
@@ -105,8 +118,10 @@ fn what_is_no_change_of_words_is_told_from_what_cannot_be_compared() {
     assert!(markup.contains("no significant change; the bytes differ"), "{markup}");
     let twin = place.run("diff http://a.test/twin").expect(0).out;
     assert!(twin.contains("{+Always the same+}"), "{twin}");
-    let clock = place.run("diff http://a.test/clock --exit-code").expect(10).out;
-    assert!(clock.contains("It is (-12:04-) (+12:05+) now"), "{clock}");
+    let (_site, with_second_looks) = visited_with_second_looks();
+    let clock = with_second_looks.run("diff http://a.test/clock --exit-code").expect(10).out;
+    // Which visits were in doubt depends on whether the clock happens to be right.
+    assert!(clock.contains("It is (-12:0") && clock.contains("(+12:0"), "{clock}");
     assert!(clock.contains("The mayor [-entered-] {+left+} the office"), "{clock}");
     assert!(clock.contains("1 of 9 words deleted, 1 inserted; 2 ignored"), "{clock}");
     let evil = place.run("diff http://a.test/evil --color always").expect(0).out;

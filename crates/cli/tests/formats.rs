@@ -71,6 +71,11 @@ fn data_of_format_5_is_read_checked_and_crawled_on() {
     is_read_checked_and_crawled_on(5);
 }
 
+#[test]
+fn data_of_format_6_is_read_checked_and_crawled_on() {
+    is_read_checked_and_crawled_on(6);
+}
+
 fn is_read_checked_and_crawled_on(format: u32) {
     let place = unpacked(format);
     let urls = said_then(&place, "urls.jsonl", "url");
@@ -79,7 +84,7 @@ fn is_read_checked_and_crawled_on(format: u32) {
     assert_same(&said_then(&place, "changes.jsonl", "number"), &by("number", changes));
     let mark = fs::read_to_string(place.data().join("evercrawl.data")).unwrap();
     assert_eq!(
-        mark, "evercrawl data directory, format 6\n",
+        mark, "evercrawl data directory, format 7\n",
         "earlier versions must not write here"
     );
     place.run("check --deep").expect(0);
@@ -134,8 +139,8 @@ fn kills_in_old_data_lose_nothing(format: u32, kills: u64) {
 }
 
 #[test]
-fn kills_in_data_of_format_5_lose_nothing() {
-    kills_in_old_data_lose_nothing(5, 6);
+fn kills_in_data_of_format_6_lose_nothing() {
+    kills_in_old_data_lose_nothing(6, 6);
 }
 
 #[test]
@@ -146,4 +151,5 @@ fn two_hundred_kills_in_old_data_lose_nothing() {
     kills_in_old_data_lose_nothing(3, 70);
     kills_in_old_data_lose_nothing(4, 70);
     kills_in_old_data_lose_nothing(5, 70);
+    kills_in_old_data_lose_nothing(6, 70);
 }

@@ -34,6 +34,7 @@ mod listings;
 mod lost_state;
 mod metrics;
 mod mirrors;
+mod noise;
 mod outsiders;
 mod overrides;
 mod pace;

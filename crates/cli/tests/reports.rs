@@ -212,7 +212,8 @@ fn varied(request: &Request) -> Answer {
 
 fn watched(more: &str, page: &str, visits: usize) -> (Site, Place) {
     let (site, place) = (Site::serve(varied), Place::new());
-    let flags = format!("--delay 1ms --revisit-every 150ms --quiet {more} {}", site.flags());
+    let found = site.flags_with_second_looks();
+    let flags = format!("--delay 1ms --revisit-every 150ms --quiet {more} {found}");
     let crawl = place.start(&format!("crawl http://a.test/ --tag shop {flags}"));
     wait_until("visits", || site.asked(page).len() > visits);
     crawl.signal(rustix::process::Signal::INT);

@@ -17,27 +17,31 @@
 //! assert_eq!(compare_content(Some(&before), &now).similarity, Similarity::Near);
 //! ```
 
-mod arrival;
 mod digest;
 mod fingerprint;
+mod judge;
 mod not_found_page;
 mod outline;
 mod page_memory;
-mod rotation;
+mod place;
 mod shape;
 mod similarity;
 mod site_memory;
 mod sketch;
 mod soft404;
 mod tally;
-mod ticking;
+mod template_memory;
+mod time_of_visit;
 mod words;
 
 pub use digest::{Digest, NotADigest};
 pub use fingerprint::{Fingerprint, NEAR};
+pub use judge::{Findings, SecondLook, VisitText};
 pub use not_found_page::NotFoundPage;
 pub use outline::Outline;
-pub use page_memory::{Findings, PageMemory};
+pub use page_memory::PageMemory;
+pub use place::LinePlace;
 pub use similarity::{Comparison, ContentSummary, Similarity, compare_content};
 pub use site_memory::SiteMemory;
 pub use soft404::Soft404Profile;
+pub use template_memory::{NoiseReason, Observation, TemplateMemory};

@@ -64,6 +64,12 @@ impl Outline {
         self.words
     }
 
+    /// Where the passages stand that have one of these ids.
+    pub fn ranges_of(&self, ids: &[u32]) -> Vec<Range<usize>> {
+        let among = self.passages.iter().filter(|passage| ids.contains(&passage.id));
+        among.map(|passage| passage.range.clone()).collect()
+    }
+
     /// The passages in the order of the text.
     pub(crate) fn passages(&self) -> &[Passage] {
         &self.passages

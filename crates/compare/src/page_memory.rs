@@ -1,266 +1,327 @@
-//! Which part of a difference is news, and which is noise? A page's memory learns this visit by visit.
+//! What is remembered of a page's text from visit to visit?
 //!
-//! Three kinds of noise are told from news:
-//!
-//! - **[Clocks]**: a passage whose times, numbers and codes differ at three visits in a row, its other
-//!   words staying. It is believed again when it has held still for four visits.
-//! - **[Turns]**: passages that come back on a page that shows other words at nearly every visit. On a
-//!   page that seldom differs, the same return is news: an outage begins again.
-//! - **The site's passages**, which [`SiteMemory`] knows, and what differs alike on other pages of the
-//!   site though it is too much to be told passage by passage: another template.
-//!
-//! Everything else is news, even if it appears at every visit: the front page of a newspaper is not a clock.
+//! Its passages, as a sketch of what was believed last; which texts came or went lately; and what places of noise
+//! showed last. After a visit whose differences are in doubt, also the passages of that visit, until a second look
+//! tells what stayed ([`judge`](crate::judge)).
 
-use std::ops::Range;
-
-use crate::arrival::Arrival;
-use crate::outline::{Outline, Passage};
-use crate::rotation::{self, RotatingPassages, spot};
-use crate::shape::PassageShape;
-use crate::site_memory::SiteMemory;
-use crate::sketch::{Difference, Sketch, SketchSize};
-use crate::ticking::TickingPassages;
+use crate::outline::Outline;
+use crate::place::PlaceKey;
+use crate::sketch::{Sketch, SketchSize};
+use crate::template_memory::{Observation, TemplateMemory};
 
 /// What is remembered of a page's text from visit to visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageMemory {
-    sketch: Sketch,
-    clocks: TickingPassages,
-    turns: RotatingPassages,
+    /// The passages that are believed, without those of noise.
+    pub(crate) sketch: Sketch,
+    /// A visit that waits for a second look.
+    pub(crate) first_look: Option<FirstLook>,
+    pub(crate) recent: RecentTexts,
+    pub(crate) shown: ShownNoise,
+    /// The declared part of the page that it is of; 0: the whole page.
+    region: u16,
     /// News too small to report, added up so far: in 65,535ths of the text.
     untold: u16,
 }
 
-/// What a visit found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Findings {
-    /// The share of the text, by words, that is news; `None` when too much differs to identify passages.
-    pub score: Option<f64>,
-    /// Passages that differ and may differ on other pages of the site too, for [`SiteMemory::record_passages`].
-    pub differing: Vec<u32>,
-    /// What differs, where that is too much to be told passage by passage, for
-    /// [`SiteMemory::record_large_difference`].
-    pub untold: Option<Box<[u8]>>,
+/// A visit whose differences are in doubt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FirstLook {
+    pub(crate) sketch: Sketch,
+    /// The share of news, should all of it stay: in 65,535ths of the text.
+    pub(crate) score: u16,
+    /// It was itself the second look at a visit in doubt, and left the doubt.
+    pub(crate) is_repeated: bool,
+}
+
+/// Texts that came or went lately, the latest last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RecentTexts(Vec<u32>);
+
+impl RecentTexts {
+    pub(crate) const CAPACITY: usize = 8;
+    /// It was there at one of two looks in short order.
+    const FLICKERED: u32 = 1 << 24;
+    /// It came at the last visit.
+    const JUST_CAME: u32 = 1 << 25;
+    const ID: u32 = (1 << 24) - 1;
+
+    fn find(&self, id: u32) -> Option<u32> {
+        self.0.iter().copied().find(|entry| entry & Self::ID == id)
+    }
+
+    pub(crate) fn contains(&self, id: u32) -> bool {
+        self.find(id).is_some()
+    }
+
+    pub(crate) fn flickers(&self, id: u32) -> bool {
+        self.find(id).is_some_and(|entry| entry & Self::FLICKERED != 0)
+    }
+
+    pub(crate) fn just_came(&self, id: u32) -> bool {
+        self.find(id).is_some_and(|entry| entry & Self::JUST_CAME != 0)
+    }
+
+    fn push(&mut self, id: u32, flags: u32) {
+        let before = self.find(id).unwrap_or(0);
+        self.0.retain(|entry| entry & Self::ID != id);
+        if self.0.len() >= Self::CAPACITY {
+            self.0.remove(0);
+        }
+        self.0.push(id & Self::ID | before & Self::FLICKERED | flags);
+    }
+
+    /// A visit was settled: these texts came, and these went. A page written anew teaches nothing.
+    pub(crate) fn settle(&mut self, came: &[u32], went: &[u32]) {
+        self.0.iter_mut().for_each(|entry| *entry &= !Self::JUST_CAME);
+        if came.len() + went.len() <= Self::CAPACITY {
+            went.iter().for_each(|&id| self.push(id, 0));
+            came.iter().for_each(|&id| self.push(id, Self::JUST_CAME));
+        }
+    }
+
+    /// These were there at one of two looks in short order.
+    pub(crate) fn flickered(&mut self, ids: &[u32]) {
+        if ids.len() <= Self::CAPACITY / 2 {
+            ids.iter().for_each(|&id| self.push(id, Self::FLICKERED));
+        }
+    }
+}
+
+/// What places of noise showed last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ShownNoise(Vec<(u16, u16)>);
+
+impl ShownNoise {
+    pub(crate) const CAPACITY: usize = 6;
+
+    pub(crate) fn text_of(&self, key: PlaceKey) -> Option<u16> {
+        let short = key.short();
+        self.0.iter().find(|shown| shown.0 == short).map(|shown| shown.1)
+    }
+
+    /// Remembers what a place shows; false where there is no room for another place.
+    pub(crate) fn remember(&mut self, key: PlaceKey, text: u16) -> bool {
+        let short = key.short();
+        if let Some(shown) = self.0.iter_mut().find(|shown| shown.0 == short) {
+            shown.1 = text;
+        } else if self.0.len() < Self::CAPACITY {
+            self.0.push((short, text));
+        } else {
+            return false;
+        }
+        true
+    }
+
+    pub(crate) fn was_shown(&self, key: PlaceKey) -> bool {
+        self.text_of(key).is_some()
+    }
+
+    pub(crate) fn remove(&mut self, key: PlaceKey) {
+        let short = key.short();
+        self.0.retain(|shown| shown.0 != short);
+    }
+
+    pub(crate) fn shorts(&self) -> impl Iterator<Item = u16> + '_ {
+        self.0.iter().map(|shown| shown.0)
+    }
 }
 
 impl PageMemory {
-    /// The most bytes that a memory takes.
-    pub const LONGEST: usize =
-        HEAD + 4 * SketchSize::Large.cells() + TickingPassages::LONGEST + RotatingPassages::LONGEST;
+    /// The most bytes that a memory takes between visits that are not in doubt.
+    pub const LONGEST: usize = HEAD
+        + 2
+        + 4 * SketchSize::Large.cells()
+        + 4 * RecentTexts::CAPACITY
+        + 4 * ShownNoise::CAPACITY;
+
+    /// The most bytes that a memory takes while it waits for a second look, and after one that found the same bytes.
+    pub const LONGEST_IN_DOUBT: usize = Self::LONGEST + 2 + 4 * SketchSize::Huge.cells();
 
     /// The memory of a page that is seen for the first time.
     pub fn new(outline: &Outline) -> Self {
         PageMemory {
-            sketch: Sketch::of_outline(outline, SketchSize::Small),
-            clocks: TickingPassages::default(),
-            turns: RotatingPassages::default(),
+            sketch: Sketch::of_ids(outline.ids(), SketchSize::Small),
+            first_look: None,
+            recent: RecentTexts::default(),
+            shown: ShownNoise::default(),
+            region: 0,
             untold: 0,
         }
     }
 
-    /// Forgets what was learned to be noise, so that every passage that differs counts.
-    pub fn forget_noise(&mut self) {
-        (self.clocks, self.turns) = Default::default();
+    /// The memory of a declared part of a page that is seen for the first time.
+    pub fn of_region(outline: &Outline, region: u16) -> Self {
+        PageMemory { region, ..Self::new(outline) }
     }
 
-    /// Compares a page's text with what is remembered of it, and remembers it instead. `page` tells
-    /// the pages of a site apart.
-    pub fn compare_visit(
-        &mut self,
-        text: &str,
-        outline: &Outline,
-        site: &SiteMemory,
-        page: u64,
-    ) -> Findings {
-        let shown: Vec<u32> = self.clocks.shown_passages().collect();
-        let (difference, untold) = match self.sketch.difference(outline, &shown) {
-            Ok(difference) => (Some(difference), None),
-            Err(rest) => (site.difference_besides(&rest, outline, page), Some(rest.to_bytes())),
-        };
-        let Some(difference) = difference else {
-            self.sketch = Sketch::of_outline(outline, SketchSize::Large);
-            return Findings { score: None, differing: Vec::new(), untold };
-        };
-        self.sketch = Sketch::of_outline(outline, size_for(&difference, self.sketch.size()));
-        let is_common = |id: u32| site.is_common(id, page);
-        let arrivals = self.collect_arrivals(text, outline, &difference.added, is_common);
-        let went: Vec<(u32, bool)> =
-            difference.removed.iter().map(|&id| (id, is_common(id))).collect();
-        self.turns.record_arrivals(arrivals.iter().filter(|arrival| arrival.is_own()));
-        let mut tally = ScoreTally::default();
-        for arrival in &arrivals {
-            let shared = arrival.is_own() && is_common(rotation::id_of(arrival.spot));
-            let noise = arrival.common || shared || self.is_noise(arrival);
-            tally.add_arrived(arrival.passage.words, noise);
-        }
-        for &(id, common) in &went {
-            tally.add_removed(common || self.is_known(id));
-        }
-        let differing = self.differing(&arrivals, &difference.removed);
-        self.learn(&arrivals, &went, outline);
-        Findings { score: Some(tally.score(outline)), differing, untold }
+    /// The declared part of the page that it is of; 0: the whole page.
+    pub fn region(&self) -> u16 {
+        self.region
     }
 
     /// Adds this visit's share of news, and returns the share to report: 0 while the sum of small shares is less than
     /// `least`.
     pub fn accumulate_news(&mut self, news: f64, least: f64) -> f64 {
-        let together = f64::from(self.untold) / f64::from(u16::MAX) + news;
+        let together = share(self.untold) + news;
         let is_reported = news >= least || together >= least;
-        self.untold = if is_reported { 0 } else { (together * f64::from(u16::MAX)).round() as u16 };
+        self.untold = if is_reported { 0 } else { parts(together) };
         if is_reported { together.min(1.0) } else { news }
     }
 
-    /// The ranges of `text` that are noise according to this memory: differences there are no news.
-    pub fn noise_ranges(&self, text: &str, site: &SiteMemory, page: u64) -> Vec<Range<usize>> {
-        let outline = Outline::of_text(text);
-        let passages = outline.passages();
-        let stays = |id: u32| !self.turns.is_recent(id) && !self.clocks.has_shown(id, false);
-        let is_noise = |(number, passage): &(usize, &Passage)| {
-            let before = number.checked_sub(1).and_then(|at| passages.get(at));
-            let shape = PassageShape::of_passage(text, passage, before);
-            site.is_common(passage.id, page)
-                || shape.passing && self.clocks.is_ticking(shape.id)
-                || self.turns.is_shared_spot(spot(&outline, *number, stays))
-        };
-        let noise = passages.iter().enumerate().filter(is_noise);
-        noise.map(|(_, passage)| passage.range.clone()).collect()
+    /// Whether the last visit waits for a second look.
+    pub fn is_in_doubt(&self) -> bool {
+        self.first_look.is_some()
     }
 
-    /// The passages that appeared; each once, in the order of the text.
-    fn collect_arrivals<'a>(
-        &self,
-        text: &str,
-        outline: &'a Outline,
-        came: &[u32],
-        is_common: impl Fn(u32) -> bool,
-    ) -> Vec<Arrival<'a>> {
-        let stays = |id: u32| {
-            !came.contains(&id) && !self.turns.is_recent(id) && !self.clocks.has_shown(id, false)
-        };
-        let mut arrivals: Vec<Arrival<'_>> = Vec::with_capacity(came.len());
-        for (number, passage) in outline.passages().iter().enumerate() {
-            let again = |arrival: &Arrival<'_>| arrival.passage.id == passage.id;
-            if came.contains(&passage.id) && !arrivals.iter().any(again) {
-                let before = number.checked_sub(1).and_then(|at| outline.passages().get(at));
-                let shape = PassageShape::of_passage(text, passage, before);
-                // No clock shows the same twice.
-                let ticked =
-                    self.clocks.may_be_ticking(shape.id) && !self.turns.is_recent(passage.id);
-                let common = is_common(passage.id);
-                let spot = spot(outline, number, stays);
-                arrivals.push(Arrival { passage, shape, spot, common, ticked });
-            }
+    /// The same for a memory as it is stored.
+    pub fn waits_for_second_look(bytes: &[u8]) -> bool {
+        bytes
+            .first()
+            .is_some_and(|head| matches!(head & 0xF, FORMAT | OF_REGION) && head & IN_DOUBT != 0)
+    }
+
+    /// A second look found what the first had found, to the byte: all of it stays. Returns the share of news; `None`
+    /// when no visit was in doubt.
+    pub fn confirm(&mut self) -> Option<f64> {
+        let first = self.first_look.take()?;
+        self.sketch = first.sketch;
+        Some(share(first.score))
+    }
+
+    /// Sets the share of news of a visit in doubt, should all of it stay.
+    pub fn expect_news(&mut self, score: f64) {
+        if let Some(first) = &mut self.first_look {
+            first.score = parts(score);
         }
-        arrivals
     }
 
-    /// Whether a passage that appeared is noise.
-    fn is_noise(&self, arrival: &Arrival<'_>) -> bool {
-        self.clocks.is_ticking(arrival.shape.id)
-            || arrival.is_own() && self.turns.is_rotation(arrival)
+    /// The page is as it was at the last visit: places of noise showed the same again.
+    pub fn hold_still(&self, template: &TemplateMemory) -> Vec<Observation> {
+        let keys = self.shown.shorts().flat_map(|short| template.keys_like(short));
+        keys.map(|key| Observation::of(key, 0, false)).collect()
     }
 
-    /// Whether a passage that disappeared is known to come and go.
-    fn is_known(&self, id: u32) -> bool {
-        self.clocks.has_shown(id, true) || self.turns.has_rotation() && self.turns.is_recent(id)
+    /// Forgets what was learned of noise, on the page and of its template; returns how many places that were.
+    pub fn forget_noise(&mut self, template: &mut TemplateMemory) -> usize {
+        self.recent = RecentTexts::default();
+        self.shown = ShownNoise::default();
+        self.first_look = None;
+        template.forget_noise()
     }
 
-    /// What the site should hear of: all but what this page's own clocks show, and where passages take
-    /// turns.
-    fn differing(&self, arrivals: &[Arrival<'_>], went: &[u32]) -> Vec<u32> {
-        let new = arrivals.iter().filter(|arrival| !arrival.ticked);
-        let old = went.iter().copied().filter(|&id| !self.clocks.has_shown(id, false));
-        let shared = arrivals
-            .iter()
-            .filter(|arrival| arrival.is_own() && self.turns.is_shared_spot(arrival.spot));
-        let spots = shared.map(|arrival| rotation::id_of(arrival.spot));
-        new.map(|arrival| arrival.passage.id).chain(old).chain(spots).collect()
-    }
-
-    fn learn(&mut self, arrivals: &[Arrival<'_>], went: &[(u32, bool)], outline: &Outline) {
-        let old = went.iter().filter(|(id, common)| !common && !self.clocks.has_shown(*id, false));
-        let old = old.map(|(id, _)| *id);
-        let new = arrivals.iter().filter(|arrival| arrival.is_own()).map(|new| new.passage.id);
-        let lasting: Vec<u32> = old.chain(new).collect();
-        // A rewritten page teaches nothing about rotating passages.
-        if lasting.len() <= RotatingPassages::CAPACITY {
-            lasting.into_iter().for_each(|id| self.turns.remember(id));
-        }
-        self.clocks.learn(arrivals, outline);
-    }
-
-    /// How many passages are known to tick.
-    pub fn ticking_passages(&self) -> usize {
-        self.clocks.sure_count()
-    }
-
-    /// The number of places with rotating passages.
-    pub fn rotating_places(&self) -> usize {
-        self.turns.shared_places()
+    /// In how many places the page shows noise.
+    pub fn noise_places(&self) -> usize {
+        self.shown.0.len()
     }
 
     /// The memory as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Self::LONGEST);
-        let large = u8::from(self.sketch.size() == SketchSize::Large);
-        let counts = self.clocks.len() | self.turns.places() << 4;
-        out.extend([FORMAT | large << 7, u8::try_from(counts).unwrap_or(0)]);
+        let doubt = match &self.first_look {
+            None => 0,
+            Some(first) if first.is_repeated => IN_DOUBT | REPEATED,
+            Some(_) => IN_DOUBT,
+        };
+        let counts = self.recent.0.len() | self.shown.0.len() << 4;
+        let format = if self.region == 0 { FORMAT } else { OF_REGION };
+        out.extend([format | self.sketch.size().number() << 4 | doubt]);
+        out.extend(u8::try_from(counts));
         out.extend(self.untold.to_le_bytes());
+        if self.region != 0 {
+            out.extend(self.region.to_le_bytes());
+        }
         self.sketch.write(&mut out);
-        self.clocks.write(&mut out);
-        self.turns.write(&mut out);
+        out.extend(self.recent.0.iter().flat_map(|entry| entry.to_le_bytes()));
+        for (key, text) in &self.shown.0 {
+            out.extend(key.to_le_bytes());
+            out.extend(text.to_le_bytes());
+        }
+        if let Some(first) = &self.first_look {
+            out.extend(first.score.to_le_bytes());
+            first.sketch.write(&mut out);
+        }
         out
     }
 
     /// Reads what [`to_bytes`](Self::to_bytes) gave; `None` when it is something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (&[format, counts, low, high], rest) = bytes.split_first_chunk::<HEAD>()?;
-        let size = if format >> 7 == 1 { SketchSize::Large } else { SketchSize::Small };
-        let (sketch, rest) = Sketch::read(rest, size).filter(|_| format & 0x7F == FORMAT)?;
-        let (clocks, rest) = TickingPassages::read(rest, usize::from(counts & 0b1111))?;
-        let turns = RotatingPassages::read(rest, usize::from(counts >> 4))?;
-        Some(PageMemory { sketch, clocks, turns, untold: u16::from_le_bytes([low, high]) })
+        let (&[head, counts, low, high], rest) = bytes.split_first_chunk::<HEAD>()?;
+        let untold = u16::from_le_bytes([low, high]);
+        match head & 0xF {
+            FORMAT => Self::read(head, counts, untold, rest),
+            OF_REGION => {
+                let (region, rest) = rest.split_first_chunk()?;
+                let region = u16::from_le_bytes(*region);
+                Some(PageMemory { region, ..Self::read(head, counts, untold, rest)? })
+                    .filter(|_| region != 0)
+            }
+            BEFORE_PLACES => Self::read_before_places(head, untold, rest),
+            _ => None,
+        }
+    }
+
+    fn read(head: u8, counts: u8, untold: u16, rest: &[u8]) -> Option<Self> {
+        let (sketch, rest) = Sketch::read(rest, SketchSize::from_number(head >> 4 & 0b11)?)?;
+        let (recent, rest) = rest.split_at_checked(4 * usize::from(counts & 0xF))?;
+        let (shown, rest) = rest.split_at_checked(4 * usize::from(counts >> 4))?;
+        let recent = recent.as_chunks().0.iter().take(RecentTexts::CAPACITY);
+        let shown = shown.as_chunks().0.iter().take(ShownNoise::CAPACITY);
+        let pair =
+            |&[a, b, c, d]: &[u8; 4]| (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+        let first_look = match head & IN_DOUBT {
+            0 => None,
+            _ => Some(FirstLook::read(rest, head & REPEATED != 0)?),
+        };
+        Some(PageMemory {
+            sketch,
+            first_look,
+            recent: RecentTexts(recent.map(|four| u32::from_le_bytes(*four)).collect()),
+            shown: ShownNoise(shown.map(pair).collect()),
+            region: 0,
+            untold,
+        })
+    }
+
+    /// Before noise was known by its place, its words were remembered; of that only the sketch is of use.
+    fn read_before_places(head: u8, untold: u16, rest: &[u8]) -> Option<Self> {
+        let size = if head >> 7 == 1 { SketchSize::Large } else { SketchSize::Small };
+        let (sketch, _) = Sketch::read(rest, size)?;
+        let (recent, shown) = (RecentTexts::default(), ShownNoise::default());
+        Some(PageMemory { sketch, first_look: None, recent, shown, region: 0, untold })
     }
 }
 
-const FORMAT: u8 = 2;
+impl FirstLook {
+    pub(crate) fn share(&self) -> f64 {
+        share(self.score)
+    }
+
+    pub(crate) fn new(ids: &[u32], score: f64) -> Self {
+        let sketch = Sketch::of_ids(ids, SketchSize::Huge);
+        FirstLook { sketch, score: parts(score), is_repeated: false }
+    }
+
+    fn read(bytes: &[u8], is_repeated: bool) -> Option<Self> {
+        let (&score, rest) = bytes.split_first_chunk()?;
+        let (sketch, _) = Sketch::read(rest, SketchSize::Huge)?;
+        Some(FirstLook { sketch, score: u16::from_le_bytes(score), is_repeated })
+    }
+}
+
+fn parts(share: f64) -> u16 {
+    (share.clamp(0.0, 1.0) * f64::from(u16::MAX)).round() as u16
+}
+
+fn share(parts: u16) -> f64 {
+    f64::from(parts) / f64::from(u16::MAX)
+}
+
+const FORMAT: u8 = 3;
+const OF_REGION: u8 = 4;
+const BEFORE_PLACES: u8 = 2;
+const IN_DOUBT: u8 = 1 << 6;
+const REPEATED: u8 = 1 << 7;
 
 /// Bytes before the sketch: the format, the counts, what is untold.
 const HEAD: usize = 4;
-
-/// How large the next sketch should be: large where much differs, until hardly anything does.
-fn size_for(difference: &Difference, now: SketchSize) -> SketchSize {
-    let most = if now == SketchSize::Large { 2 } else { 4 };
-    if difference.len() > most { SketchSize::Large } else { SketchSize::Small }
-}
-
-/// Counts which part of a difference is news.
-#[derive(Default)]
-struct ScoreTally {
-    news_words: u32,
-    noise_came: u32,
-    known_went: u32,
-    news_went: u32,
-}
-
-impl ScoreTally {
-    fn add_arrived(&mut self, words: u32, noise: bool) {
-        if noise { self.noise_came += 1 } else { self.news_words += words }
-    }
-
-    fn add_removed(&mut self, known: bool) {
-        if known { self.known_went += 1 } else { self.news_went += 1 }
-    }
-
-    /// The share of the text that is news.
-    ///
-    /// Of what went only the number is known: each is taken to be as long as the others are. Where
-    /// noise came, as much of what went was noise too, known or not.
-    fn score(&self, outline: &Outline) -> f64 {
-        let replaced = self.noise_came.saturating_sub(self.known_went);
-        let went = f64::from(self.news_went.saturating_sub(replaced));
-        let words = f64::from(outline.words().max(1));
-        let mean = words / outline.passages().len().max(1) as f64;
-        (f64::from(self.news_words).max(went * mean) / words).min(1.0)
-    }
-}

@@ -7,7 +7,6 @@
 //! Another template is too much to be told passage by passage. What differs is then kept as a sketch, and
 //! a page on which the same differs has another template too; only what differs besides is its own.
 
-use crate::outline::Outline;
 use crate::sketch::{Difference, Sketch, SketchSize};
 
 /// Passages that differed lately on the pages of a site.
@@ -54,12 +53,17 @@ impl SiteMemory {
         self.entries.iter().any(|entry| entry.id == id && entry.is_common(bit(page)))
     }
 
+    /// Whether a passage differed on any page besides `page`.
+    pub(crate) fn is_elsewhere(&self, id: u32, page: u64) -> bool {
+        self.entries.iter().any(|entry| entry.id == id && entry.pages & !bit(page) != 0)
+    }
+
     /// The part of a page's difference that other pages of the site did not have, if it can be listed. Which page a
     /// removed passage belonged to is unknown: none counts.
     pub(crate) fn difference_besides(
         &self,
         rest: &Sketch,
-        now: &Outline,
+        now: &[u32],
         page: u64,
     ) -> Option<Difference> {
         let others = self.templates.iter().filter(|template| template.pages & !bit(page) != 0);
@@ -70,9 +74,7 @@ impl SiteMemory {
     /// Remembers a large difference on a page; returns true when it turns out to be the site's.
     pub fn record_large_difference(&mut self, page: u64, untold: &[u8]) -> bool {
         let Some(rest) = Sketch::from_bytes(untold) else { return false };
-        let nothing = Outline::of_text("");
-        let alike =
-            |template: &Template| rest.difference_beside(&template.rest, &nothing).is_some();
+        let alike = |template: &Template| rest.difference_beside(&template.rest, &[]).is_some();
         let known = self.templates.iter().rposition(alike).map(|at| self.templates.remove(at));
         let mut template = known.unwrap_or(Template { rest, pages: 0 });
         let before = template.pages;

@@ -11,7 +11,6 @@
 //! pages, one taken out of the other, leave what the pages do not share. So a change of template, however
 //! large, is seen to be the same on two pages though neither can be told alone.
 
-use crate::outline::Outline;
 use crate::words::mix;
 
 /// The passages of a page, as far as they are remembered.
@@ -27,6 +26,8 @@ pub(crate) enum SketchSize {
     Small,
     /// For pages of which more differs: up to some two dozen.
     Large,
+    /// Until a second look: up to some seventy.
+    Huge,
 }
 
 impl SketchSize {
@@ -34,7 +35,16 @@ impl SketchSize {
         match self {
             SketchSize::Small => 24,
             SketchSize::Large => 39,
+            SketchSize::Huge => 96,
         }
+    }
+
+    pub(crate) fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        [SketchSize::Small, SketchSize::Large, SketchSize::Huge].into_iter().nth(number.into())
     }
 }
 
@@ -52,56 +62,45 @@ impl Difference {
 }
 
 impl Sketch {
-    pub(crate) fn of_outline(outline: &Outline, size: SketchSize) -> Self {
+    /// The sketch of passages, each given once.
+    pub(crate) fn of_ids(ids: &[u32], size: SketchSize) -> Self {
         let mut sketch = Sketch { cells: vec![0; size.cells()] };
-        outline.ids().iter().for_each(|&id| sketch.toggle(id));
+        ids.iter().for_each(|&id| sketch.toggle(id));
         sketch
     }
 
     pub(crate) fn size(&self) -> SketchSize {
-        if self.cells.len() == SketchSize::Large.cells() {
-            SketchSize::Large
-        } else {
-            SketchSize::Small
-        }
+        let sizes = [SketchSize::Large, SketchSize::Huge];
+        let size = sizes.into_iter().find(|size| size.cells() == self.cells.len());
+        size.unwrap_or(SketchSize::Small)
     }
 
-    /// Tells what differs; where it is too much to be told, what differs as a sketch. `stood` are
-    /// passages that stood there as far as is known: those that are gone need not be found out, which
-    /// leaves room for others.
-    pub(crate) fn difference(&self, now: &Outline, stood: &[u32]) -> Result<Difference, Sketch> {
+    /// Tells what differs from the passages that are there `now`, in the order of their ids; where it is too much to
+    /// be told, what differs as a sketch.
+    pub(crate) fn difference(&self, now: &[u32]) -> Result<Difference, Sketch> {
         let mut rest = self.clone();
-        let gone = stood.iter().filter(|&&id| !now.contains(id));
-        now.ids().iter().chain(gone.clone()).for_each(|&id| rest.toggle(id));
-        rest.decode(now, gone.copied().collect()).ok_or(rest)
+        now.iter().for_each(|&id| rest.toggle(id));
+        rest.decode(now).ok_or(rest)
     }
 
     /// What differs by two sketches of differences, of the page at hand and of another: the passages
     /// that only one of both has; `None` when that is too much to be told.
-    pub(crate) fn difference_beside(&self, other: &Sketch, now: &Outline) -> Option<Difference> {
+    pub(crate) fn difference_beside(&self, other: &Sketch, now: &[u32]) -> Option<Difference> {
         if self.size() != other.size() {
             return None;
         }
         let cells = self.cells.iter().zip(&other.cells).map(|(cell, other)| cell ^ other);
-        Sketch { cells: cells.collect() }.decode(now, Vec::new())
+        Sketch { cells: cells.collect() }.decode(now)
     }
 
-    /// The passages that a sketch of a difference holds, beside those of which it is known that they
-    /// `went`; `None` when they are too many.
-    fn decode(&self, now: &Outline, mut went: Vec<u32>) -> Option<Difference> {
-        let (mut rest, mut came) = (self.clone(), Vec::new());
+    /// The passages that a sketch of a difference holds; `None` when they are too many.
+    fn decode(&self, now: &[u32]) -> Option<Difference> {
+        let (mut rest, mut came, mut went) = (self.clone(), Vec::new(), Vec::new());
         // Random bits that look like passages could go round forever.
         for _ in 0..self.cells.len() {
             let Some(id) = rest.find_single().or_else(|| rest.find_pair(now)) else { break };
             rest.toggle(id);
-            if now.contains(id) {
-                came.push(id);
-            } else if let Some(at) = went.iter().position(|&gone| gone == id) {
-                // It did not stand there after all.
-                went.swap_remove(at);
-            } else {
-                went.push(id);
-            }
+            if now.binary_search(&id).is_ok() { came.push(id) } else { went.push(id) }
         }
         rest.cells
             .iter()
@@ -124,8 +123,8 @@ impl Sketch {
     }
 
     /// A passage of the page that shares its cells with just one other that differs too.
-    fn find_pair(&self, now: &Outline) -> Option<u32> {
-        now.ids().iter().copied().find(|&id| {
+    fn find_pair(&self, now: &[u32]) -> Option<u32> {
+        now.iter().copied().find(|&id| {
             let places = self.cells_of(id);
             let [a, b, c] = places.map(|place| self.cells[place]);
             let other = self.decode_cell(a ^ with_checksum(id));
@@ -173,7 +172,7 @@ impl Sketch {
 
     /// Reads what [`to_bytes`](Self::to_bytes) gave.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let sizes = [SketchSize::Small, SketchSize::Large];
+        let sizes = [SketchSize::Small, SketchSize::Large, SketchSize::Huge];
         let size = sizes.into_iter().find(|size| bytes.len() == 4 * size.cells())?;
         Some(Self::read(bytes, size)?.0)
     }
@@ -206,6 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::outline::Outline;
 
     fn page(lines: impl Iterator<Item = u32>) -> Outline {
         Outline::of_text(&lines.map(|n| format!("line {n}\n")).collect::<String>())
@@ -218,7 +218,7 @@ mod tests {
                 let start = run * 1000;
                 let before = page(start..start + 200);
                 let now = page(start + n / 2..start + 200 + n.div_ceil(2));
-                let found = Sketch::of_outline(&before, size).difference(&now, &[]);
+                let found = Sketch::of_ids(before.ids(), size).difference(now.ids());
                 found.is_ok_and(|found| found.len() == n as usize)
             })
             .count()
@@ -245,7 +245,7 @@ mod tests {
     fn a_difference_too_large_is_not_made_up() {
         assert_eq!(decoded_count(200, SketchSize::Large), 0);
         let (before, now) = (page(0..300), page(1000..1300));
-        assert!(Sketch::of_outline(&before, SketchSize::Large).difference(&now, &[]).is_err());
+        assert!(Sketch::of_ids(before.ids(), SketchSize::Large).difference(now.ids()).is_err());
     }
 
     #[test]
@@ -253,16 +253,16 @@ mod tests {
         let shown =
             |template: std::ops::Range<u32>, own: std::ops::Range<u32>| page(template.chain(own));
         let changed = |own: std::ops::Range<u32>, edited: u32| {
-            let before = Sketch::of_outline(&shown(0..60, own.clone()), SketchSize::Small);
+            let before = Sketch::of_ids(shown(0..60, own.clone()).ids(), SketchSize::Small);
             let now = shown(100..170, own.start..own.end - edited);
-            (before.difference(&now, &[]).unwrap_err(), now)
+            (before.difference(now.ids()).unwrap_err(), now)
         };
         let ((first, _), (second, now)) = (changed(1000..1050, 0), changed(2000..2040, 3));
-        let own = second.difference_beside(&first, &now).unwrap();
+        let own = second.difference_beside(&first, now.ids()).unwrap();
         assert_eq!((own.added.len(), own.removed.len()), (0, 3));
-        let other = Sketch::of_outline(&shown(300..350, 3000..3010), SketchSize::Small);
-        let other = other.difference(&shown(400..450, 3000..3010), &[]).unwrap_err();
-        assert_eq!(second.difference_beside(&other, &now), None);
+        let other = Sketch::of_ids(shown(300..350, 3000..3010).ids(), SketchSize::Small);
+        let other = other.difference(shown(400..450, 3000..3010).ids()).unwrap_err();
+        assert_eq!(second.difference_beside(&other, now.ids()), None);
     }
 
     proptest! {
@@ -270,8 +270,8 @@ mod tests {
         fn what_is_told_is_true(gone in prop::collection::hash_set(0..50u32, 0..5), new in prop::collection::hash_set(50..90u32, 0..5)) {
             let before = page(0..50);
             let now = page((0..50).filter(|n| !gone.contains(n)).chain(new.iter().copied()));
-            let sketch = Sketch::of_outline(&before, SketchSize::Large);
-            if let Ok(found) = sketch.difference(&now, &[]) {
+            let sketch = Sketch::of_ids(before.ids(), SketchSize::Large);
+            if let Ok(found) = sketch.difference(now.ids()) {
                 prop_assert_eq!((found.removed.len(), found.added.len()), (gone.len(), new.len()));
                 prop_assert!(found.removed.iter().all(|&id| before.contains(id) && !now.contains(id)));
                 prop_assert!(found.added.iter().all(|&id| now.contains(id) && !before.contains(id)));
@@ -281,7 +281,7 @@ mod tests {
         #[test]
         fn places_are_three(id in 0u32..1 << 24) {
             for size in [SketchSize::Small, SketchSize::Large] {
-                let [a, b, c] = Sketch::of_outline(&Outline::of_text(""), size).cells_of(id);
+                let [a, b, c] = Sketch::of_ids(&[], size).cells_of(id);
                 prop_assert!(a < b && b < c && c < size.cells());
             }
         }
@@ -289,7 +289,7 @@ mod tests {
         #[test]
         fn sketches_survive_bytes(lines in 0..100u32, tail: u8) {
             for size in [SketchSize::Small, SketchSize::Large] {
-                let sketch = Sketch::of_outline(&page(0..lines), size);
+                let sketch = Sketch::of_ids(page(0..lines).ids(), size);
                 let mut bytes = Vec::new();
                 sketch.write(&mut bytes);
                 bytes.push(tail);

@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::EngineError;
 
 /// The data format that this version writes, and the latest that it reads.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 /// The earliest that it reads.
 const EARLIEST_FORMAT: u32 = 1;
 const MARK: &str = "evercrawl.data";

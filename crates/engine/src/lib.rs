@@ -37,6 +37,7 @@ mod nature;
 mod novelty;
 mod process;
 mod recent;
+pub mod regions;
 pub mod rehearsal;
 pub mod retention;
 mod robots;

@@ -68,6 +68,8 @@ pub struct LinkReader {
     steps: CanonicalSteps,
     take: Take,
     options: Arc<HtmlOptions>,
+    /// The same, with the places of lines.
+    options_with_places: Arc<HtmlOptions>,
     seen: Seen,
     guesses: Guesses,
     /// What new pages should be about, where they come by topic.
@@ -115,10 +117,11 @@ impl LinkReader {
         options.robots_names.push(config.agent.to_ascii_lowercase());
         options.anchor_text = config.take.keep_anchors || config.topic.is_some();
         options.sources = config.take.sources;
+        let options_with_places = Arc::new(HtmlOptions { places: true, ..options.clone() });
         let (steps, take, options) = (config.steps, config.take, options.into());
         let topic = config.topic.clone().map(Arc::new);
         let (seen, guesses) = (Seen::default(), Guesses::default());
-        LinkReader { gate, keyer, steps, take, options, topic, seen, guesses }
+        LinkReader { gate, keyer, steps, take, options, options_with_places, topic, seen, guesses }
     }
 
     /// The same, leaving out links of pages to what was `seen`.
@@ -129,6 +132,11 @@ impl LinkReader {
     /// How much a text is about what the user looks for, where that is asked for.
     pub(crate) fn topic_likeness(&self, text: &str) -> f64 {
         self.topic.as_ref().map_or(0.0, |topic| topic.match_text(text))
+    }
+
+    /// What to take from pages of which places matter.
+    pub fn options_with_places(&self) -> &HtmlOptions {
+        &self.options_with_places
     }
 
     /// What to take from pages.

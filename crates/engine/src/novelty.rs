@@ -1,7 +1,10 @@
 //! How much of what a page says is news? What was said before is in the page's row.
 
-use evercrawl_compare::{self as compare, Digest, Outline, PageMemory, Similarity, SiteMemory};
-use evercrawl_model::{Change, Score};
+use evercrawl_compare::{
+    self as compare, Comparison, Digest, Findings, LinePlace, NoiseReason, Observation, Outline,
+    PageMemory, SecondLook, Similarity, SiteMemory, TemplateMemory, VisitText,
+};
+use evercrawl_model::{Change, Score, Time, Visited};
 use evercrawl_state::Past;
 
 /// From which share of news on a page counts as changed, not as near.
@@ -10,36 +13,111 @@ const CHANGED: f64 = 0.05;
 /// What a text says, compared with what the page said before.
 pub(crate) struct Read {
     outline: Outline,
-    /// What to compare the next text with.
-    pub(crate) memory: Box<[u8]>,
-    /// Passages that differ.
-    pub(crate) differing: Vec<u32>,
-    /// What differs, where that is too much to be told passage by passage.
-    pub(crate) untold: Option<Box<[u8]>>,
+    /// What to compare the next text with; `None` keeps what is remembered.
+    memory: Option<PageMemory>,
+    /// What was found.
+    found: Findings,
     /// The share that is news, where that can be told.
     news: Option<f64>,
+    /// Whether the visit before this one was in doubt.
+    was_in_doubt: bool,
+}
+
+/// Where a text stands, and what is known of such places.
+pub(crate) struct Surroundings<'a> {
+    /// Tells the page from others of its site.
+    pub(crate) page: u64,
+    /// The places of the text's lines.
+    pub(crate) places: &'a [LinePlace],
+    pub(crate) site: &'a SiteMemory,
+    pub(crate) template: &'a TemplateMemory,
+    /// Whether what is in doubt may wait for a second look.
+    pub(crate) second_look: SecondLook,
+    /// When the visit ended.
+    pub(crate) at: Time,
+    /// Whether the bytes are those of the last visit.
+    pub(crate) same_bytes: bool,
+    /// Whether noise counts as a change, too.
+    pub(crate) is_unmasked: bool,
+    /// The declared part of the page that the text is of; 0: the whole page.
+    pub(crate) region: u16,
 }
 
 impl Read {
-    /// Reads the text of a page that is told from others of its site by `page`; news of less than
-    /// `least` are kept until they add up to that.
+    /// Reads the text of a page; news of less than `least` are kept until they add up to that.
     pub(crate) fn new(
         text: &str,
-        before: Option<PageMemory>,
-        site: &SiteMemory,
-        page: u64,
+        past: Option<&Past>,
+        around: &Surroundings<'_>,
         least: f64,
     ) -> Self {
         let outline = Outline::of_text(text);
-        let Some(mut memory) = before else {
-            let memory = PageMemory::new(&outline).to_bytes().into();
-            return Read { outline, memory, differing: Vec::new(), untold: None, news: None };
+        let mut read = Read {
+            outline,
+            memory: None,
+            found: Findings::default(),
+            news: None,
+            was_in_doubt: false,
         };
-        let findings = memory.compare_visit(text, &outline, site, page);
-        let news = findings.score.map(|news| memory.accumulate_news(news, least));
-        let memory = memory.to_bytes().into();
-        let (differing, untold) = (findings.differing, findings.untold);
-        Read { outline, memory, differing, untold, news }
+        match past.and_then(|past| past.memory.as_deref()).and_then(PageMemory::from_bytes) {
+            None => read.memory = Some(PageMemory::of_region(&read.outline, around.region)),
+            Some(memory) if memory.region() != around.region => {
+                // Another part counts from now on: what it said before is not known.
+                read.memory = Some(PageMemory::of_region(&read.outline, around.region));
+                read.news = Some(0.0);
+            }
+            Some(memory) if around.same_bytes && !memory.is_in_doubt() => {
+                read.found.observed = memory.hold_still(around.template);
+            }
+            Some(memory) => read.compare(text, memory, around, least),
+        }
+        read
+    }
+
+    fn compare(
+        &mut self,
+        text: &str,
+        mut memory: PageMemory,
+        around: &Surroundings<'_>,
+        least: f64,
+    ) {
+        let (no_site, no_template) = (SiteMemory::default(), TemplateMemory::default());
+        if around.is_unmasked {
+            memory.forget_noise(&mut TemplateMemory::default());
+        }
+        self.was_in_doubt = memory.is_in_doubt();
+        self.found = memory.compare_visit(&VisitText {
+            text,
+            outline: &self.outline,
+            places: around.places,
+            page: around.page,
+            site: if around.is_unmasked { &no_site } else { around.site },
+            template: if around.is_unmasked { &no_template } else { around.template },
+            second_look: if around.is_unmasked { SecondLook::Never } else { around.second_look },
+            at: around.at.secs(),
+        });
+        self.news = match self.found.in_doubt {
+            true => self.found.score,
+            false => self.found.score.map(|news| memory.accumulate_news(news, least)),
+        };
+        self.memory = Some(memory);
+    }
+
+    /// Says what the text is to be compared with next, and what was found, in a visit.
+    pub(crate) fn hand_over(mut self, visited: &mut Visited, comparison: &Comparison) {
+        visited.simhash = self.print().map(compare::Fingerprint::to_bits);
+        if let Some(memory) = &mut self.memory {
+            if self.found.score.is_none() {
+                memory.expect_news(comparison.score);
+            }
+            visited.memory = Some(memory.to_bytes().into());
+        }
+        let number = |(id, reason): &(u32, NoiseReason)| id & 0xFF_FFFF | (*reason as u32) << 24;
+        visited.visit.noise.masked = self.found.masked.iter().map(number).collect();
+        visited.visit.noise.in_doubt = self.found.in_doubt;
+        visited.observed = observed(&self.found.observed);
+        visited.differing = self.found.differing;
+        visited.untold = self.found.untold;
     }
 
     /// What the text says, passage by passage.
@@ -53,38 +131,41 @@ impl Read {
     }
 }
 
-/// What is remembered of a page's text; without its noise where that counts as a change too.
-pub(crate) fn memory_of(past: Option<&Past>, is_unmasked: bool) -> Option<PageMemory> {
-    let mut memory = PageMemory::from_bytes(past?.memory.as_deref()?)?;
-    if is_unmasked {
-        memory.forget_noise();
-    }
-    Some(memory)
+/// What was seen of places, as an event carries it.
+pub(crate) fn observed(observed: &[Observation]) -> Option<Box<[u8]>> {
+    (!observed.is_empty()).then(|| Observation::encode(observed))
 }
 
-/// What became of a page's content since the last visit, and how much of it is news. Less than `least` is
-/// no change.
-pub(crate) fn judge(
+/// How the bytes and the text of a page compare with those of its last visit.
+pub(crate) fn compare_with_past(
     past: Option<&Past>,
     digest: Digest,
     read: Option<&Read>,
-    least: f64,
-) -> (Change, Score) {
+) -> Comparison {
     let seen = |digest, text| compare::ContentSummary { digest, fingerprint: text, text_len: 0 };
     let before = past.and_then(|past| {
         let digest = Digest::from_bytes(past.digest?);
         Some(seen(digest, past.simhash.map(compare::Fingerprint::from_bits)))
     });
     let now = seen(digest, read.and_then(Read::print));
-    let comparison = compare::compare_content(before.as_ref(), &now);
-    match (comparison.similarity, read.and_then(|read| read.news)) {
+    compare::compare_content(before.as_ref(), &now)
+}
+
+/// What became of a page's content since the last visit that was not in doubt, and how much of it is news. Less than
+/// `least` is no change.
+pub(crate) fn judge(comparison: &Comparison, read: Option<&Read>, least: f64) -> (Change, Score) {
+    let news = read.and_then(|read| read.news);
+    match (comparison.similarity, news) {
         (Similarity::First, _) => (Change::New, Score::ALL),
+        _ if read.is_some_and(|read| read.found.in_doubt) => (Change::Same, Score::NONE),
+        // It was compared with what stood before the visit in doubt.
+        (_, Some(news)) if read.is_some_and(|read| read.was_in_doubt) => judge_news(news, least),
         (Similarity::Same, _) => (Change::Same, Score::NONE),
-        (_, Some(news)) if news == 0.0 || news < least => (Change::Same, Score::new(news)),
-        (_, Some(news)) if news < CHANGED => (Change::Near, Score::new(news)),
-        // A word in a passage that never ends.
-        (Similarity::Near, Some(_)) => (Change::Near, Score::new(CHANGED)),
-        (_, Some(news)) => (Change::Changed, Score::new(news)),
+        (Similarity::Near, Some(news)) if news >= CHANGED && news >= least => {
+            // A word in a passage that never ends.
+            (Change::Near, Score::new(CHANGED))
+        }
+        (_, Some(news)) => judge_news(news, least),
         // More differs than can be told passage by passage, or nothing is remembered.
         (Similarity::Near, None) => {
             (Change::Near, Score::new(comparison.score.max(f64::MIN_POSITIVE)))
@@ -93,10 +174,20 @@ pub(crate) fn judge(
     }
 }
 
+/// What so much news makes of a page.
+pub(crate) fn judge_news(news: f64, least: f64) -> (Change, Score) {
+    let change = match news {
+        _ if news == 0.0 || news < least => Change::Same,
+        _ if news < CHANGED => Change::Near,
+        _ => Change::Changed,
+    };
+    (change, Score::new(news))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evercrawl_model::{Outcome, PolicyNotes, Time, Validators};
+    use evercrawl_model::{Outcome, PolicyNotes, Validators};
 
     /// Visits a page text by text; the bytes are the text and a number that differs each time.
     fn visits(texts: &[&str]) -> Vec<(Change, f64)> {
@@ -116,14 +207,29 @@ mod tests {
     fn visits_of(texts: &[&str], least: f64, unmasked: bool) -> Vec<(Change, f64)> {
         let mut past = None;
         let visit = |(number, text): (usize, &&str)| {
-            let before = memory_of(past.as_ref(), unmasked);
-            let read = Read::new(text, before, &SiteMemory::default(), 1, least);
+            let read = read(text, past.as_ref(), least, unmasked);
             let digest = Digest::of_bytes(format!("<!-- {number} -->{text}").as_bytes());
-            let (change, score) = judge(past.as_ref(), digest, Some(&read), least);
+            let comparison = compare_with_past(past.as_ref(), digest, Some(&read));
+            let (change, score) = judge(&comparison, Some(&read), least);
             past = Some(seen(digest, &read));
             (change, score.share())
         };
         texts.iter().enumerate().map(visit).collect()
+    }
+
+    fn read(text: &str, past: Option<&Past>, least: f64, unmasked: bool) -> Read {
+        let around = Surroundings {
+            page: 1,
+            places: &[],
+            site: &SiteMemory::default(),
+            template: &TemplateMemory::default(),
+            second_look: SecondLook::Never,
+            at: Time::EPOCH,
+            same_bytes: false,
+            is_unmasked: unmasked,
+            region: 0,
+        };
+        Read::new(text, past, &around, least)
     }
 
     fn seen(digest: Digest, read: &Read) -> Past {
@@ -140,7 +246,7 @@ mod tests {
             failures: 0,
             digest: Some(digest.to_bytes()),
             simhash: read.print().map(compare::Fingerprint::to_bits),
-            memory: Some(read.memory.clone()),
+            memory: read.memory.as_ref().map(|memory| memory.to_bytes().into()),
             validators: Validators::default(),
             log: 0,
             noted: PolicyNotes::default(),
@@ -161,8 +267,6 @@ mod tests {
             .map(|minute| format!("Some words\nthat stay\nit is 12:{minute} now"))
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let last = visits(&texts).pop().unwrap().0;
-        assert_eq!(last, Change::Same, "it is noise by then");
         let unmasked = unmasked_visits(&texts);
         assert!(unmasked[1..].iter().all(|change| *change != Change::Same), "{unmasked:?}");
         // Other bytes with the same words are no change in either case.
@@ -219,10 +323,13 @@ mod tests {
     #[test]
     fn without_text_the_bytes_decide() {
         let [one, other] = ["a", "b"].map(|payload| Digest::of_bytes(payload.as_bytes()));
-        let read = Read::new("", None, &SiteMemory::default(), 1, 0.0);
+        let read = read("", None, 0.0, false);
+        let judge = |past: Option<&Past>, digest| {
+            super::judge(&compare_with_past(past, digest, None), None, 0.0)
+        };
         let past = Past { memory: None, simhash: None, ..seen(one, &read) };
-        assert_eq!(judge(None, one, None, 0.0), (Change::New, Score::ALL));
-        assert_eq!(judge(Some(&past), one, None, 0.0), (Change::Same, Score::NONE));
-        assert_eq!(judge(Some(&past), other, None, 0.0), (Change::Changed, Score::ALL));
+        assert_eq!(judge(None, one), (Change::New, Score::ALL));
+        assert_eq!(judge(Some(&past), one), (Change::Same, Score::NONE));
+        assert_eq!(judge(Some(&past), other), (Change::Changed, Score::ALL));
     }
 }

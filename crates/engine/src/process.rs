@@ -12,20 +12,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use evercrawl_archive as archive;
 use evercrawl_compare::{
-    self as compare, Fingerprint, NotFoundPage, Outline, SiteMemory, Soft404Profile,
+    self as compare, Fingerprint, NotFoundPage, Outline, PageMemory, Soft404Profile,
 };
 use evercrawl_extract::decode::Decoded;
-use evercrawl_extract::{self as extract, Extractor, LinkSources};
+use evercrawl_extract::{self as extract, Extractor, HtmlOptions, LinkSources};
 use evercrawl_fetch::{Body, Failure, Fetched, Times};
 use evercrawl_model::{
     Cause, Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Time,
     Visit, Visited,
 };
-use evercrawl_state::{Past, Reading, StateError, Store};
+use evercrawl_state::{PageRow, Past, Reading, StateError, Store};
 
 use self::answer::{
-    change_seen, directives, document, is_conditional, is_gone, is_guess, kind_of, nature_of,
-    read_document, substitutes, text_of, truncated, validators_of, visit_of, whole_past,
+    change_seen, directives, document, is_conditional, is_gone, is_guess, is_in_doubt, kind_of,
+    nature_of, places_of, read_document, read_region, second_look, substitutes, text_of, truncated,
+    validators_of, visit_of, whole_past,
 };
 pub use self::answer::{header_links, outcome_of_answer};
 pub(crate) use self::answer::{is_part, outcome_of_failure, unpack};
@@ -36,7 +37,7 @@ use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};
-use crate::novelty::{self, Read};
+use crate::novelty::{self, Read, Surroundings};
 use crate::recent::{Digest, Recent};
 use crate::schedule::{Schedule, is_host_failure, parse_retry_after};
 
@@ -124,6 +125,7 @@ impl<S: Store> Processor<S> {
         let visit = visit_of(&job, Outcome::NotModified, 304, Change::Same);
         let mut processed = self.processed(visit, job);
         processed.visited.visit.digest = held;
+        self.confirm_unmodified(&mut processed);
         let lease = &processed.job.lease;
         let of = (lease.page, lease.row.url.as_str());
         if let Some(digest) = held
@@ -134,6 +136,23 @@ impl<S: Store> Processor<S> {
             processed.records = self.encode(&processed, file);
         }
         Ok(processed)
+    }
+
+    /// After a visit in doubt, a 304 says that all of it stayed; after others, that places of noise stood still.
+    fn confirm_unmodified(&self, processed: &mut Processed) {
+        let lease = &processed.job.lease;
+        let past = lease.row.past.as_ref();
+        let memory = past.and_then(|past| past.memory.as_deref());
+        let Some(mut memory) = memory.and_then(PageMemory::from_bytes) else { return };
+        let visited = &mut processed.visited;
+        let Some(news) = memory.confirm() else {
+            visited.observed = novelty::observed(&memory.hold_still(&lease.template_memory));
+            return;
+        };
+        let least = self.schedule.least_change;
+        let news = memory.accumulate_news(news, least);
+        (visited.visit.change, visited.visit.score) = novelty::judge_news(news, least);
+        visited.memory = Some(memory.to_bytes().into());
     }
 
     /// Has `read` take a body in one piece, where it can be recorded from without another copy.
@@ -233,9 +252,12 @@ impl<S: Store> Processor<S> {
             None => document(response, unpacked, &row.url),
         };
         let digest = dom.as_deref().map_or(digest, rendered::identity);
-        let extracted = read_document(&mut self.extractor, &document, &self.links, row);
-        let is_incomparable = rendered::is_incomparable(row, dom.is_some(), extracted.kind);
         let past = whole_past(row);
+        let same_bytes = past.is_some_and(|past| past.digest == Some(digest.to_bytes()));
+        let options = options_for(&self.links, row, past, same_bytes);
+        let extracted = read_document(&mut self.extractor, &document, options, row);
+        let is_incomparable = rendered::is_incomparable(row, dom.is_some(), extracted.kind);
+        let comparable = past.filter(|_| !is_incomparable);
         if is_guess(row) && extracted.kind == extract::ContentKind::Html {
             // Some hosts show a page for whatever is asked.
             processed.visited.visit.change = Change::Gone;
@@ -244,12 +266,23 @@ impl<S: Store> Processor<S> {
         let directives = directives(&self.config, response, &extracted);
         let lease = &processed.job.lease;
         let least = self.schedule.least_change;
+        let is_markup =
+            matches!(extracted.kind, extract::ContentKind::Html | extract::ContentKind::Xhtml);
+        let region = self.config.regions.of(&row.url).filter(|_| is_markup);
+        let declared = region.map(|region| read_region(&document, region, comparable, least));
         let read = text_of(&extracted).map(|text| {
-            let none = SiteMemory::default();
-            let site = if lease.is_unmasked { &none } else { &lease.site_memory };
-            let comparable = past.filter(|_| !is_incomparable);
-            let before = novelty::memory_of(comparable, lease.is_unmasked);
-            Read::new(text, before, site, lease.page.url, least)
+            let around = Surroundings {
+                page: lease.page.url,
+                places: &places_of(&extracted),
+                site: &lease.site_memory,
+                template: &lease.template_memory,
+                second_look: second_look(&self.schedule, lease, processed.job.ended),
+                at: processed.job.ended,
+                same_bytes,
+                is_unmasked: lease.is_unmasked,
+                region: 0,
+            };
+            Read::new(text, comparable, &around, least)
         });
         processed.visited.kind = kind_of(&extracted, row.kind);
         let media_type = Some(extracted.kind.mime());
@@ -269,7 +302,7 @@ impl<S: Store> Processor<S> {
         processed.topic_likeness =
             self.links.topic_likeness(text_of(&extracted).unwrap_or_default());
         processed.words = read.as_ref().map_or(0, |read| read.outline().words());
-        self.compare(&mut processed.visited, past, digest, read)?;
+        self.compare(&mut processed.visited, past, digest, declared.or(read))?;
         if is_incomparable {
             let visit = &mut processed.visited.visit;
             (visit.change, visit.score) = (Change::Same, Score::NONE);
@@ -306,7 +339,8 @@ impl<S: Store> Processor<S> {
         let Ok(response) = &processed.job.fetched.result else { return (false, None) };
         let (lease, at) = (&processed.job.lease, processed.job.ended);
         let document = document(response, unpacked, &lease.row.url);
-        let extracted = read_document(&mut self.extractor, &document, &self.links, &lease.row);
+        let options = self.links.options();
+        let extracted = read_document(&mut self.extractor, &document, options, &lease.row);
         if is_guess(&lease.row) && extracted.kind == extract::ContentKind::Html {
             processed.visited.visit.change = Change::Gone;
             return (false, None);
@@ -330,8 +364,9 @@ impl<S: Store> Processor<S> {
         digest: compare::Digest,
         read: Option<Read>,
     ) -> Result<(), StateError> {
+        let comparison = novelty::compare_with_past(past, digest, read.as_ref());
         let (change, score) =
-            novelty::judge(past, digest, read.as_ref(), self.schedule.least_change);
+            novelty::judge(&comparison, read.as_ref(), self.schedule.least_change);
         visited.visit.change = change;
         visited.visit.score = score;
         visited.identity = Some(digest.to_bytes());
@@ -340,10 +375,7 @@ impl<S: Store> Processor<S> {
         if let (Some(print), false) = (read.print(), same_bytes) {
             visited.visit.near = self.recent.near(print, visited.visit.page, &self.reading)?;
         }
-        visited.simhash = read.print().map(Fingerprint::to_bits);
-        visited.memory = Some(read.memory);
-        visited.differing = read.differing;
-        visited.untold = read.untold;
+        read.hand_over(visited, &comparison);
         Ok(())
     }
 
@@ -538,6 +570,7 @@ impl<S: Store> Processor<S> {
             memory: None,
             differing: Vec::new(),
             untold: None,
+            observed: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: false,
@@ -577,4 +610,15 @@ impl<S: Store> Processor<S> {
         processed.verdict =
             hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rare_visit(ended))));
     }
+}
+
+/// How a page is read. Where nothing differs, nobody asks where it stands.
+fn options_for<'a>(
+    links: &'a LinkReader,
+    row: &PageRow,
+    past: Option<&Past>,
+    same_bytes: bool,
+) -> &'a HtmlOptions {
+    let is_compared = past.is_some() && (!same_bytes || is_in_doubt(row));
+    if is_compared { links.options_with_places() } else { links.options() }
 }

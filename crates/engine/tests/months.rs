@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::common::rehearsed::{HOUR, START, TOOK, words};
 use crate::common::{archive_settings, fetched, small_crawl, unsynced};
 use evercrawl_archive as archive;
-use evercrawl_compare::SiteMemory;
+use evercrawl_compare::{SiteMemory, TemplateMemory};
 use evercrawl_engine::Pace;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::retention::{Keep, Rule};
@@ -112,7 +112,7 @@ fn retain(sim: &mut Rehearsal<MemoryStore, Living>) {
 }
 
 /// What is kept of a host at most: its row, its robots.txt, its place in a queue, and what its pages have shown.
-const OF_A_HOST: usize = SiteMemory::MOST_BYTES + 300;
+const OF_A_HOST: usize = SiteMemory::MOST_BYTES + TemplateMemory::MOST_BYTES + 300;
 
 #[test]
 fn a_year_with_the_same_pages_takes_no_more_room_than_half_a_year() {

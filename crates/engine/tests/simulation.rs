@@ -221,6 +221,8 @@ impl Verdicts {
             let mut visits: Vec<_> =
                 state.view().history(&row).map(|visit| visit.unwrap().1).collect();
             visits.reverse();
+            // What a visit in doubt found, its second look tells.
+            visits.retain(|visit| !visit.noise.in_doubt);
             for pair in visits.windows(2).skip(learning - 1) {
                 let (before, at) = (pair[0].at.millis(), pair[1].at.millis());
                 let edited = !world.changes_between(page, before, at).is_empty();
@@ -256,7 +258,9 @@ fn noise_is_no_change_and_an_edited_sentence_is() {
     });
     let dir = tempfile::tempdir().unwrap();
     let half_a_day = Duration::from_secs(2 * 3600);
-    let mut sim = Sim::new(&world, dir.path(), config(false, half_a_day), 5);
+    let mut config = config(false, half_a_day);
+    config.schedule.second_look = Some(Duration::from_secs(70));
+    let mut sim = Sim::new(&world, dir.path(), config, 5);
     sim.add_seeds();
     sim.run(START.after(half_a_day * 12));
     let state = sim.close();

@@ -92,6 +92,7 @@ fn row_of(number: u64) -> LogRow {
         status: Some(if number.is_multiple_of(20) { 404 } else { 200 }),
         change: Code(if number.is_multiple_of(3) { Change::Changed } else { Change::Same }),
         score: (number % 100) as f64 / 100.0,
+        in_doubt: false,
         digest: Some(format!("sha1:{:032X}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))),
         bytes: 10_000 + number % 5_000,
         ms: 120,

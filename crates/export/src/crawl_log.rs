@@ -87,6 +87,7 @@ mod tests {
             status,
             change: Code(Change::New),
             score: 1.0,
+            in_doubt: false,
             digest: Some("sha1:X".to_owned()),
             bytes: 42,
             ms: 1993,

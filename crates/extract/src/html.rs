@@ -13,6 +13,7 @@
 
 mod context;
 mod emitter;
+mod line_places;
 mod links;
 mod markup;
 mod names;
@@ -26,6 +27,7 @@ mod values;
 pub use values::refresh_target;
 
 use emitter::{PageOutput, Sink, Syntax};
+pub use line_places::TextPlace;
 pub use links::{LinkKind, LinkPlace, LinkRef, Links, Rel};
 pub(crate) use links::{LinkSink, NO_LINKS};
 pub(crate) use places::json_links;
@@ -43,6 +45,8 @@ pub struct HtmlOptions {
     pub max_title: usize,
     /// Whether links carry their text. Costs a copy, so it is off.
     pub anchor_text: bool,
+    /// Whether lines of text have places. Costs some of the time, so it is off.
+    pub places: bool,
     /// Names of `<meta>` elements with directives for us, besides `robots`; in lower case.
     pub robots_names: Vec<String>,
     /// In which places links are looked for.
@@ -68,6 +72,7 @@ impl Default for HtmlOptions {
             max_text: 1 << 20,
             max_title: 1024,
             anchor_text: false,
+            places: false,
             robots_names: Vec::new(),
             sources: LinkSources::Pages,
         }
@@ -81,6 +86,8 @@ pub struct HtmlPage {
     pub title: Option<String>,
     /// The text a reader sees: white space collapsed, a line a block, no scripts, styles, templates.
     pub text: String,
+    /// Where the lines of the text stand, in order, if wanted.
+    pub places: Vec<TextPlace>,
     /// The `href` of the first `<base>`, against which the links are to be resolved.
     pub base: Option<String>,
     /// The language that the page claims, such as `en-GB`.
@@ -113,8 +120,9 @@ impl HtmlPage {
 
     /// Empties the page, keeping its buffers.
     pub(crate) fn clear(&mut self) {
-        let HtmlPage { text, links, robots, .. } = std::mem::take(self);
-        *self = HtmlPage { text, links, robots, ..HtmlPage::default() };
+        let HtmlPage { text, places, links, robots, .. } = std::mem::take(self);
+        *self = HtmlPage { text, places, links, robots, ..HtmlPage::default() };
+        self.places.clear();
         self.text.clear();
         self.links.clear();
         self.robots.clear();

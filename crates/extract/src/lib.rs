@@ -45,7 +45,7 @@ use decode::{DecodeLimits, decode};
 use html::NO_LINKS;
 pub use html::{
     Extractor, HtmlOptions, HtmlPage, LinkKind, LinkPlace, LinkRef, LinkSources, Links, Rel,
-    refresh_target,
+    TextPlace, refresh_target,
 };
 pub use link_header::HeaderLinks;
 pub use listing::{Listing, ListingEntry};
@@ -199,7 +199,7 @@ fn nothing<'a>(kind: ContentKind) -> Extraction<'a> {
 const PEEK: usize = 4096;
 
 /// The host in an address, as a hint to guess an encoding by.
-fn host_of(url: &str) -> Option<&str> {
+pub fn host_of(url: &str) -> Option<&str> {
     let authority = url.split_once("://")?.1.split(['/', '?', '#']).next()?;
     let host = authority.rsplit('@').next()?;
     Some(host.split(':').next().unwrap_or(host))

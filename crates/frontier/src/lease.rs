@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use evercrawl_compare::{SiteMemory, Soft404Profile};
+use evercrawl_compare::{SiteMemory, Soft404Profile, TemplateMemory};
 use evercrawl_model::{PageKey, Time};
 use evercrawl_planner::Conditions;
 use evercrawl_state::{PageRow, Place, StateError, Store, View};
@@ -29,12 +29,16 @@ pub struct Lease {
     pub host_failures: u16,
     /// What the pages of the host have in common.
     pub site_memory: SiteMemory,
+    /// What the pages of its template have shown of their places.
+    pub template_memory: TemplateMemory,
     /// How the host answers for addresses that cannot exist, if known.
     pub soft_404_profile: Option<Soft404Profile>,
     /// When that was learned.
     pub soft_404_profiled_at: Time,
     /// Whether all that differs counts as a change, noise too.
     pub is_unmasked: bool,
+    /// True when others made the visit: nothing can be looked at again.
+    pub is_past: bool,
     /// Which validators the request sends.
     pub conditions: Conditions,
 }
@@ -48,7 +52,11 @@ impl Lease {
         now: Time,
     ) -> Result<Self, StateError> {
         let seen = row.past.is_some();
-        let site_memory = if seen { state.site(page.host)? } else { SiteMemory::default() };
+        let (site_memory, template_memory) = if seen {
+            (state.site(page.host)?, state.template(page.host, &row.url)?)
+        } else {
+            (SiteMemory::default(), TemplateMemory::default())
+        };
         let profile = state
             .soft_404_profile(page.host)?
             .filter(|known| now.since(known.at) < SOFT_404_PROFILE_VALIDITY);
@@ -60,9 +68,11 @@ impl Lease {
             ip: None,
             host_failures: 0,
             site_memory,
+            template_memory,
             soft_404_profile: profile.map(|known| Soft404Profile::from_bytes(&known.manner)),
             soft_404_profiled_at: profiled_at,
             is_unmasked: false,
+            is_past: false,
             conditions: Conditions::ALL,
         })
     }

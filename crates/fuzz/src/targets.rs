@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive::{MemorySegments, SegmentId, SegmentStore, check_file, surt};
-use evercrawl_compare::{Fingerprint, Outline, PageMemory, SiteMemory};
+use evercrawl_compare::{
+    Fingerprint, Outline, PageMemory, SecondLook, SiteMemory, TemplateMemory, VisitText,
+};
 use evercrawl_engine::schedule::parse_retry_after;
 use evercrawl_extract::{
     Content, Document, Extractor, HeaderLinks, HtmlOptions, LinkSources, Listing, Unreadable,
@@ -552,10 +554,24 @@ fn text(bytes: &[u8]) {
     let _ = Fingerprint::of_text(&text);
     let watch = PageMemory::new(&outline);
     assert!(PageMemory::from_bytes(&watch.to_bytes()).is_some());
-    for range in watch.noise_ranges(&text, &SiteMemory::from_bytes(bytes), 1) {
-        assert!(text.get(range).is_some(), "noise begins and ends between characters");
+    let memories = [Some(watch), PageMemory::from_bytes(bytes)];
+    for mut memory in memories.into_iter().flatten() {
+        let found = memory.compare_visit(&VisitText {
+            text: &text,
+            outline: &outline,
+            places: &[],
+            page: 1,
+            site: &SiteMemory::from_bytes(bytes),
+            template: &TemplateMemory::from_bytes(bytes),
+            second_look: SecondLook::Soon,
+            at: 0,
+        });
+        let masked: Vec<u32> = found.masked.iter().map(|(id, _)| *id).collect();
+        for range in outline.ranges_of(&masked) {
+            assert!(text.get(range).is_some(), "noise begins and ends between characters");
+        }
+        assert_eq!(PageMemory::from_bytes(&memory.to_bytes()).as_ref(), Some(&memory));
     }
-    let _ = PageMemory::from_bytes(bytes);
 }
 
 fn world(bytes: &[u8]) {

@@ -8,7 +8,7 @@ use evercrawl_lab::ChangeTruth;
 use evercrawl_lab::visit_log::{LoggedFinding, VisitLog};
 use evercrawl_model::{
     Band, Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKey, PageKind, PolicyNotes,
-    Score, Time, Visit, Visited,
+    Score, Time, Visit, VisitNoise, Visited,
 };
 use evercrawl_state::{MemoryStore, Settings, State};
 
@@ -47,6 +47,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
         record: None,
         near: None,
         cause: None,
+        noise: VisitNoise::default(),
     };
     state
         .apply(&Event::Visited(Box::new(Visited {
@@ -59,6 +60,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
             memory: None,
             differing: Vec::new(),
             untold: None,
+            observed: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: false,

@@ -133,6 +133,11 @@ pub enum Event {
         /// The override.
         user_override: Override,
     },
+    /// What was learned of the noise of a page is forgotten.
+    NoiseForgotten {
+        /// The page.
+        page: PageKey,
+    },
     /// A page is not fetched while a reason holds; its place in the queue is remembered.
     PutAside {
         /// The page.
@@ -273,6 +278,8 @@ pub struct Visited {
     pub differing: Vec<u32>,
     /// The encoded difference, when it is too large to list its passages.
     pub untold: Option<Box<[u8]>>,
+    /// What the visit showed of places on the page, encoded, to learn what the pages of a template share.
+    pub observed: Option<Box<[u8]>>,
     /// The pages that it links to, each once, ordered by key; `None` keeps the old ones.
     pub links: Option<Vec<PageKey>>,
     /// The text of each of these links, if kept; else empty.

@@ -31,4 +31,4 @@ pub use page::{Band, PageKind, Refusal, Validators};
 pub use retention::{Dropped, Rewritten, VisitsDropped};
 pub use suspicion::Suspicion;
 pub use time::{ParseTimeError, Time};
-pub use visit::{Change, Outcome, RecordAt, Score, Visit};
+pub use visit::{Change, Outcome, RecordAt, Score, Visit, VisitNoise};

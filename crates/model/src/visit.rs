@@ -231,6 +231,24 @@ pub struct Visit {
     pub near: Option<PageKey>,
     /// What exactly went wrong, if anything did.
     pub cause: Option<Cause>,
+    /// What of the text was noise, and whether the visit was in doubt.
+    pub noise: VisitNoise,
+}
+
+/// What of a visit's text was not told as news.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VisitNoise {
+    /// True when the differences were in doubt, and wait for a second look: nothing is told yet.
+    pub in_doubt: bool,
+    /// The passages whose differences are noise: 24 bits of a hash of the words, and the reason in the highest byte.
+    pub masked: Vec<u32>,
+}
+
+impl VisitNoise {
+    /// True when there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        !self.in_doubt && self.masked.is_empty()
+    }
 }
 
 impl Visit {

@@ -222,6 +222,13 @@ impl Planner {
         }
     }
 
+    /// Records a visit in doubt, which is no check yet: the policy keeps what it noted, and a second look comes at `due`.
+    pub fn record_doubt(&mut self, row: &PageRow, visited: &mut Visited, due: Time) {
+        visited.policy_notes = row.past.as_ref().map(|past| past.noted).unwrap_or_default();
+        visited.next = NextVisit::Due(due);
+        self.visits += 1;
+    }
+
     /// Learns, from a full response, whether a page's validators changed when the page did.
     fn learn_validators(&mut self, host: u32, row: &PageRow, visited: &Visited, found: Finding) {
         if let (Some(past), Some(now)) = (&row.past, &visited.validators)

@@ -304,6 +304,7 @@ mod tests {
             at: NOW,
             outcome: Outcome::Ok,
             cause: None,
+            noise: evercrawl_model::VisitNoise::default(),
             status,
             change,
             score: Score::new(0.0),

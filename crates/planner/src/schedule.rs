@@ -22,6 +22,9 @@ pub struct Schedule {
     /// How soon a page is revisited after it changed back to earlier content, to confirm that; `None`: no sooner than
     /// usual.
     pub confirm: Option<Duration>,
+    /// How soon a page gets a second look when it cannot be told whether what differs is noise; `None`: what is in
+    /// doubt counts as a change at once.
+    pub second_look: Option<Duration>,
     /// After this many failed visits in a row a page is refused and only rechecked rarely.
     pub give_up_after: u8,
 }
@@ -36,6 +39,7 @@ impl Default for Schedule {
             dead_after: 5,
             least_change: 0.001,
             confirm: None,
+            second_look: None,
             give_up_after: 16,
         }
     }

@@ -301,7 +301,9 @@ fn is_noise_only<S: Store>(
     entry: &LogEntry,
 ) -> Result<bool, QueryError> {
     let LogEntry::Visit(visit, _) = entry else { return Ok(false) };
-    if visit.change != Change::Same || visit.outcome != Outcome::Ok || visit.digest.is_none() {
+    // A visit in doubt found something, and nobody knows yet whether it is noise.
+    let is_same = visit.change == Change::Same && !visit.noise.in_doubt;
+    if !is_same || visit.outcome != Outcome::Ok || visit.digest.is_none() {
         return Ok(false);
     }
     let mut before = source.state.visits_before(number);

@@ -20,6 +20,7 @@ mod links;
 mod log;
 mod metrics;
 mod moved;
+mod noise;
 mod overrides;
 mod page;
 mod plan;
@@ -56,6 +57,7 @@ pub use links::{
 };
 pub use log::{LogPage, LogRequest, LogRow, LogView, log};
 pub use metrics::{DistributionView, MetricSampleView, MetricsView, Watched};
+pub use noise::{NoisePassage, NoiseView, noise};
 pub use overrides::{
     ChangedOverride, ExclusionCount, ListedOverrides, OverrideKind, OverrideNote, OverrideNow,
     OverrideView, OverridesView,

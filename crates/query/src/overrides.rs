@@ -4,6 +4,7 @@ use evercrawl_model::{Override, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::code::At;
+use crate::noise::NoiseView;
 
 /// Something that the user set for a URL, a pattern or a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,6 +82,13 @@ pub enum OverridesView {
     Changed(Vec<ChangedOverride>),
     /// What an exclusion would do; nothing was changed.
     Counted(ExclusionCount),
+    /// What was learned of a page's noise.
+    Noise {
+        /// What was learned.
+        noise: Box<NoiseView>,
+        /// Whether it was forgotten.
+        forgotten: bool,
+    },
 }
 
 /// Overrides in force.

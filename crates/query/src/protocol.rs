@@ -188,6 +188,14 @@ pub enum OverrideRequest {
         #[serde(default)]
         force: bool,
     },
+    /// Show what was learned of a page's noise, or forget it.
+    Noise {
+        /// The page.
+        url: String,
+        /// Forget it.
+        #[serde(default)]
+        forget: bool,
+    },
     /// Remove overrides.
     Remove {
         /// The URL, pattern or host that they are about.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use evercrawl_archive::SegmentStore;
+use evercrawl_engine::regions::DeclaredRegions;
 use evercrawl_engine::{DataDir, EngineError, Planner, PlannerConfig, walk};
 use evercrawl_model::{HostKey, PageKey, Time};
 use evercrawl_planner::PlannerError;
@@ -19,6 +20,8 @@ pub struct Source<'a, S> {
     pub dir: &'a Path,
     /// The time at which the question is asked.
     pub now: Time,
+    /// The parts of pages that the user declared to be what counts.
+    pub regions: &'a DeclaredRegions,
 }
 
 /// Why a question has no answer.

@@ -204,7 +204,8 @@ impl Counting {
         let step = self.with_content.len().div_ceil(most).max(1);
         for visit in self.with_content.iter().step_by(step) {
             let Some(Ok(record)) = visit.record.map(|at| records.read(at)) else { continue };
-            let text = source.url(visit.page).ok().flatten().and_then(|url| text_of(&record, &url));
+            let text =
+                source.url(visit.page).ok().flatten().and_then(|url| text_of(&record, &url, None));
             let Some(text) = text.filter(|text| text.len() >= LEAST_TEXT) else { continue };
             self.view.texts_read += 1;
             let language = detect_language(&text).unwrap_or_default();

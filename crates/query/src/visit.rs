@@ -25,6 +25,9 @@ pub struct VisitView {
     pub change: Code<Change>,
     /// How much of the text is new, from 0 to 1.
     pub score: f64,
+    /// True when something differs, and a second look decides whether that is news: nothing is told yet.
+    #[serde(default)]
+    pub in_doubt: bool,
     /// SHA-1 of the content.
     pub digest: Option<String>,
     /// Bytes of the content as received.
@@ -96,6 +99,7 @@ pub(crate) fn view_of_visit<S: Store>(
         status: Some(visit.status).filter(|status| *status > 0),
         change: Code(visit.change),
         score: (visit.score.share() * 1e4).round() / 1e4,
+        in_doubt: visit.noise.in_doubt,
         digest: visit.digest.map(digest_text),
         bytes: visit.bytes,
         ms: visit.ms,

@@ -1,6 +1,8 @@
 //! What do the steps of `why` say, in words?
 
-use evercrawl_query::{HostView, Inputs, OverrideKind, RobotsStep, ScheduleStep, Step, WaitsFor};
+use evercrawl_query::{
+    HostView, Inputs, OverrideKind, RobotsStep, ScheduleStep, Step, VolatileStep, WaitsFor,
+};
 
 use crate::codes;
 use crate::words::{count, figures, percent, plural, seconds, utc};
@@ -77,14 +79,21 @@ pub(crate) fn words_of(step: &Step) -> String {
     }
 }
 
+/// What is known of the noise of a page.
+fn volatile_words(volatile: &VolatileStep) -> String {
+    let places = format!("What stands at {} is taken for noise.", plural(volatile.places, "place"));
+    let doubt = "The last visit waits for a second look.";
+    match (volatile.places, volatile.in_doubt) {
+        (0, true) => doubt.to_owned(),
+        (_, true) => format!("{places} {doubt}"),
+        (_, false) => places,
+    }
+}
+
 /// What a step says about noise, the next visit and the host.
 fn words_of_schedule(step: &Step) -> String {
     match &step.what {
-        Inputs::Volatile(volatile) => format!(
-            "{} and {} are taken for noise.",
-            plural(volatile.passages, "passage"),
-            plural(volatile.alternating, "alternating place")
-        ),
+        Inputs::Volatile(volatile) => volatile_words(volatile),
         Inputs::Next(next) => next_words(next.waits, next.at.map(|at| utc(at.0))),
         Inputs::Mirror(mirror) => format!(
             "{} mirrors {}: {} of {} compared pages are alike.",

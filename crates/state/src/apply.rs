@@ -4,6 +4,7 @@
 
 mod discovering;
 
+use evercrawl_compare::{PageMemory, TemplateMemory};
 use evercrawl_model::{
     Band, Change, Event, HostKey, HostUpdate, Importance, LifeChange, LogNotice, NextVisit,
     Outcome, PageKey, PolicyNotes, Refusal, Time, Visited,
@@ -71,6 +72,7 @@ impl<S: Store> State<S> {
             }
             Event::OverrideSet { user_override, at } => Ok(self.override_set(user_override, *at)),
             Event::OverrideRemoved { user_override } => Ok(self.override_removed(user_override)),
+            Event::NoiseForgotten { page } => self.noise_forgotten(*page),
             Event::PutAside { page, reason, at } => self.put_aside(*page, *reason, *at),
             Event::PutBack { page, at } => self.put_back(*page, *at),
             Event::LinksRefused { reason, count } => {
@@ -100,7 +102,8 @@ impl<S: Store> State<S> {
         self.view.spending.add(visited.visit.at, visited.visit.bytes);
         let held = row.past.as_ref().and_then(|past| past.digest);
         let other_bytes = visited.identity.is_some() && visited.identity != held;
-        self.view.counters.noise += u64::from(other_bytes && visited.visit.change == Change::Same);
+        let settled = visited.visit.change == Change::Same && !visited.visit.noise.in_doubt;
+        self.view.counters.noise += u64::from(other_bytes && settled);
         self.forget_content(visited, former)?;
         self.remember_content(visited, number);
         self.remember_links(visited, row.past.is_none())?;
@@ -112,6 +115,7 @@ impl<S: Store> State<S> {
         let turn = LifeChange::between(counted_before.1, row.life());
         self.log(&Logged { visit: visited.visit.clone(), before, turn }.encode());
         self.remember_site(visited)?;
+        self.remember_places(visited, &row.url)?;
         let place = self.next_place(visited.next);
         self.settle(page, row, counted_before, place)
     }
@@ -347,6 +351,32 @@ impl<S: Store> State<S> {
         Ok(())
     }
 
+    /// What a visit showed of places on the page, the pages of its template have in common.
+    fn remember_places(&mut self, visited: &Visited, url: &str) -> Result<(), StateError> {
+        let Some(observed) = &visited.observed else { return Ok(()) };
+        let (host, page) = (visited.visit.page.host, visited.visit.page.url);
+        let mut template = self.view.template(host, url)?;
+        template.record_encoded(page, observed);
+        let key = keys::template(host, TemplateMemory::number_of(url));
+        self.view.layers.put(Space::Hosts, &key, &template.to_bytes());
+        Ok(())
+    }
+
+    /// What was learned of the noise of a page is of no use any more, nor what its template has of the same places.
+    fn noise_forgotten(&mut self, page: PageKey) -> Result<Applied, StateError> {
+        let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let Some(past) = &mut row.past else { return Ok(Applied::default()) };
+        let memory = past.memory.as_deref().and_then(PageMemory::from_bytes);
+        let Some(mut memory) = memory else { return Ok(Applied::default()) };
+        let mut template = self.view.template(page.host, &row.url)?;
+        memory.forget_noise(&mut template);
+        past.memory = Some(memory.to_bytes().into());
+        let key = keys::template(page.host, TemplateMemory::number_of(&row.url));
+        self.view.layers.put(Space::Hosts, &key, &template.to_bytes());
+        self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        Ok(Applied::default())
+    }
+
     fn host_learned(&mut self, key: HostKey, update: &HostUpdate) -> Result<Applied, StateError> {
         let host = self.host_mut(key)?;
         host.next_allowed = update.next_allowed.unwrap_or(host.next_allowed);
@@ -412,7 +442,11 @@ pub(crate) fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past 
     past.noted = visited.policy_notes;
     let failed = visit.change == Change::Failed;
     past.failures = if failed { past.failures.saturating_add(1) } else { 0 };
-    if matches!(visit.change, Change::New | Change::Changed | Change::Near | Change::Same) {
+    // A visit in doubt is half a look: the second look is the other half.
+    let settled = !visit.noise.in_doubt;
+    if settled
+        && matches!(visit.change, Change::New | Change::Changed | Change::Near | Change::Same)
+    {
         count_check(&mut past, visit.change, visit.at);
     }
     past.cause = visit.cause;

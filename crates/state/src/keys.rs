@@ -112,6 +112,14 @@ pub(crate) fn site(host: HostKey) -> [u8; 1 + HostKey::LEN] {
     tagged(b't', host.to_bytes())
 }
 
+/// The key of what the pages of one template of a host have in common.
+pub(crate) fn template(host: HostKey, template: u8) -> [u8; 2 + HostKey::LEN] {
+    let mut key = [template; 2 + HostKey::LEN];
+    key[0] = b'n';
+    key[1..=HostKey::LEN].copy_from_slice(&host.to_bytes());
+    key
+}
+
 /// The key of a page that moved for good to `target`.
 pub(crate) fn moved(target: PageKey, page: PageKey) -> [u8; 1 + 2 * PageKey::LEN] {
     let mut key = [b'j'; 1 + 2 * PageKey::LEN];

@@ -514,6 +514,7 @@ fn plain(visit: &Visit) -> Visited {
         differing: Vec::new(),
         anchors: Vec::new(),
         untold: None,
+        observed: None,
         first_of_digest: false,
         kind: evercrawl_model::PageKind::Page,
         host: HostUpdate::default(),

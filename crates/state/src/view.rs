@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use evercrawl_compare::SiteMemory;
+use evercrawl_compare::{SiteMemory, TemplateMemory};
 use evercrawl_model::{
     Band, HostKey, Keyer, LifeChange, LogNotice, PageKey, RobotsCopy, Time, Visit,
 };
@@ -201,6 +201,13 @@ impl<S: Store> View<S> {
     pub fn site(&self, key: HostKey) -> Result<SiteMemory, StateError> {
         let row = self.layers.get(Space::Hosts, &keys::site(key))?;
         Ok(row.map_or_else(SiteMemory::default, |row| SiteMemory::from_bytes(&row)))
+    }
+
+    /// What the pages of a host whose URLs are like this one have shown of their places.
+    pub fn template(&self, key: HostKey, url: &str) -> Result<TemplateMemory, StateError> {
+        let key = keys::template(key, TemplateMemory::number_of(url));
+        let row = self.layers.get(Space::Hosts, &key)?;
+        Ok(row.map_or_else(TemplateMemory::default, |row| TemplateMemory::from_bytes(&row)))
     }
 
     /// How a host answers for what does not exist, where that was asked.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use evercrawl_model::{
     Band, Change, Discovery, Event, HostKey, HostUpdate, NextVisit, Outcome, Override, PageKey,
-    PageKind, PolicyNotes, Refusal, Score, Time, UrlShape, Visit, Visited,
+    PageKind, PolicyNotes, Refusal, Score, Time, UrlShape, Visit, VisitNoise, Visited,
 };
 use evercrawl_state::{
     DiskStore, Lane, MemoryStore, PageRow, PageStatus, Place, Settings, State, Store, StoreLimits,
@@ -52,6 +52,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
             record: None,
             near: None,
             cause: None,
+            noise: VisitNoise::default(),
         },
         identity: digest,
         next: next.map_or(NextVisit::Never, NextVisit::Due),
@@ -61,6 +62,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
         memory: None,
         differing: Vec::new(),
         untold: None,
+        observed: None,
         links: None,
         anchors: Vec::new(),
         first_of_digest: content,

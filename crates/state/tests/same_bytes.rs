@@ -6,7 +6,7 @@ use std::sync::Arc;
 use evercrawl_model::{
     Band, Change, Discovery, Dropped, Event, HostLikeness, HostUpdate, Importance, LinkEvidence,
     Measure, NextVisit, Outcome, Override, PageKey, PageKind, PolicyNotes, RecordAt, Refusal,
-    Rewritten, RobotsCopy, Score, Suspicion, Time, Visit, Visited, VisitsDropped,
+    Rewritten, RobotsCopy, Score, Suspicion, Time, Visit, VisitNoise, Visited, VisitsDropped,
 };
 use evercrawl_state::{MemoryStore, Settings, Space, State, crawl_rows};
 
@@ -44,6 +44,7 @@ fn visited(page: PageKey, link: PageKey, n: usize) -> Event {
             record: Some(record),
             near: None,
             cause: None,
+            noise: VisitNoise::default(),
         },
         identity: Some(digest),
         next: NextVisit::Due(at(500 + n)),
@@ -53,6 +54,7 @@ fn visited(page: PageKey, link: PageKey, n: usize) -> Event {
         memory: Some(vec![1, 2, 3].into()),
         differing: vec![n as u32, 7],
         untold: None,
+        observed: None,
         links: Some(vec![link]),
         anchors: vec!["word".into()],
         first_of_digest: true,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::world::PageLayout;
+
 /// Everything that decides what a world is like. Two worlds with equal configurations are equal at every moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -48,6 +50,8 @@ pub struct WorldConfig {
     pub slow_ms: u32,
     /// Least time between two requests that a limited host puts up with.
     pub limit_gap_ms: u32,
+    /// What pages are like.
+    pub layout: PageLayout,
     /// The shares of hosts of each kind.
     pub host_shares: HostShares,
     /// The shares of pages of each kind.
@@ -182,6 +186,7 @@ impl Default for WorldConfig {
             crawl_delay_s: 1,
             slow_ms: 500,
             limit_gap_ms: 100,
+            layout: PageLayout::Article,
             host_shares: HostShares::default(),
             page_shares: PageShares::default(),
         }
@@ -190,8 +195,8 @@ impl Default for WorldConfig {
 
 impl WorldConfig {
     /// Names of the presets, for help texts and suggestions.
-    pub(crate) const PRESETS: [&'static str; 6] =
-        ["calm", "demo", "wild", "noisy", "bench", "spam"];
+    pub(crate) const PRESETS: [&'static str; 8] =
+        ["calm", "demo", "wild", "noisy", "shop", "portal", "bench", "spam"];
 
     /// Finds a preset by its name.
     pub fn preset(name: &str) -> Option<Self> {
@@ -200,6 +205,8 @@ impl WorldConfig {
             "demo" => Some(WorldConfig::demo()),
             "wild" => Some(WorldConfig::wild()),
             "noisy" => Some(WorldConfig::noisy()),
+            "shop" => Some(WorldConfig::storefront(PageLayout::Shop)),
+            "portal" => Some(WorldConfig::storefront(PageLayout::Portal)),
             "bench" => Some(WorldConfig::bench()),
             "spam" => Some(WorldConfig::spam()),
             _ => None,
@@ -300,6 +307,20 @@ impl WorldConfig {
                 footer: 1.0,
                 ..HostShares::default()
             },
+            ..WorldConfig::default()
+        }
+    }
+
+    /// Pages with one thing that changes amid much that differs at every fetch: what a shop or a portal shows.
+    pub fn storefront(layout: PageLayout) -> Self {
+        WorldConfig {
+            hosts: 4,
+            pages: 40,
+            time_scale: 1_440.0,
+            changes_per_day: 2.0,
+            change_sigma: 0.3,
+            layout,
+            host_shares: HostShares { no_validators: 1.0, ..HostShares::default() },
             ..WorldConfig::default()
         }
     }

@@ -26,7 +26,7 @@ pub use config::{HostShares, PageShares, WorldConfig};
 pub use options::{UnknownPreset, WorldOptions};
 pub use server::{Error, ServeConfig, TROUBLES, TestServer, Trouble, serve};
 pub use world::{
-    Charset, Decline, Edit, Fate, Host, HostClass, HostFault, HostLayout, HostRobots,
-    HostValidators, InsteadOfNotFound, LifeSpan, Limit, Noise, PageId, PageTruth, ReachScope,
-    RetryAfter, Sitemap, Spam, Trap, World, WorldAnswer, WorldRequest,
+    ChangingPart, Charset, Decline, Edit, Fate, Host, HostClass, HostFault, HostLayout, HostRobots,
+    HostValidators, InsteadOfNotFound, LifeSpan, Limit, Noise, PageId, PageLayout, PageTruth,
+    ReachScope, RetryAfter, Sitemap, Spam, Trap, World, WorldAnswer, WorldRequest,
 };

@@ -84,7 +84,8 @@ mod tests {
         let options = WorldOptions { preset: Some("mild".to_owned()), ..WorldOptions::default() };
         let message = options.world(0).unwrap_err().to_string();
         assert!(
-            message.contains("mild") && message.contains("calm, demo, wild, noisy, bench"),
+            message.contains("mild")
+                && message.contains("calm, demo, wild, noisy, shop, portal, bench"),
             "{message}"
         );
     }

@@ -80,7 +80,7 @@ fn show(key: &str, value: &toml::Value) -> String {
         }
         toml::Value::String(text) => {
             let is_open = match key {
-                "host" => true,
+                "host" | "css" | "without" => true,
                 "url" => !text.contains('@'),
                 _ => false,
             };

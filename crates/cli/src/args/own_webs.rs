@@ -7,7 +7,11 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(crate) struct Testweb {
     /// Kind of web
-    #[arg(long, default_value = "calm", value_name = "calm|demo|wild|noisy|bench|spam")]
+    #[arg(
+        long,
+        default_value = "calm",
+        value_name = "calm|demo|wild|noisy|shop|portal|bench|spam"
+    )]
     pub(crate) preset: String,
     /// Number of hosts
     #[arg(long, value_name = "N")]

@@ -144,12 +144,10 @@ impl Service {
 
     /// What is committed by now.
     fn opened(&self) -> anyhow::Result<Opened> {
-        Ok(Opened {
-            path: self.dir.clone(),
-            state: self.reading.view()?,
-            settings: self.settings.read().unwrap_or_else(PoisonError::into_inner).clone(),
-            held: None,
-        })
+        let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let regions = crate::regions::declared(&settings)?.into();
+        let (path, state) = (self.dir.clone(), self.reading.view()?);
+        Ok(Opened { path, state, settings, regions, held: None })
     }
 
     /// The log, and what comes to it, until the caller or the crawl goes away. What is committed is opened anew

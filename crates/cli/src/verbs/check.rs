@@ -71,7 +71,8 @@ fn open_as_found(args: &Check) -> anyhow::Result<Opened> {
     let dir = take(&args.common.data, DataDir::open)?;
     let settings = Arc::new(crawl_config::settings(&args.common, None)?);
     let state = dir.view_as_found(crawl_config::store_limits(&settings)?)?;
-    Ok(Opened { path: dir.path().to_owned(), state, settings, held: Some(dir) })
+    let regions = crate::regions::declared(&settings)?.into();
+    Ok(Opened { path: dir.path().to_owned(), state, settings, regions, held: Some(dir) })
 }
 
 /// Looks at the store's files, before it is opened; gives how many are damaged.

@@ -30,7 +30,7 @@ fn write(visit: &VisitView, out: &mut dyn Write) -> anyhow::Result<()> {
         out,
         "{}  {:<8} {:>5} {:<3} {:<12} {:>8} {:>6} ms  {}{}",
         visit.time,
-        visit.change.text(),
+        if visit.in_doubt { "in doubt" } else { visit.change.text() },
         percent(visit),
         visit.status.unwrap_or(0),
         visit.outcome.text(),

@@ -47,6 +47,7 @@ use std::sync::Arc;
 use evercrawl_archive::SegmentStore;
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::regions::DeclaredRegions;
 use evercrawl_model::{HostKey, Time};
 use evercrawl_query::{Answer, Request, Source};
 use evercrawl_state::{DiskStore, View};
@@ -55,7 +56,7 @@ use evercrawl_urls::Canonical;
 use crate::args::Common;
 use crate::exit::Failure;
 use crate::settings::Settings;
-use crate::{control, crawl_config};
+use crate::{control, crawl_config, regions};
 
 pub(crate) use entrance::{Entered, enter, open, take};
 
@@ -64,6 +65,8 @@ pub(crate) struct Opened {
     pub(crate) path: PathBuf,
     pub(crate) state: View<DiskStore>,
     pub(crate) settings: Arc<Settings>,
+    /// The parts of pages that the user declared to be what counts.
+    pub(crate) regions: Arc<DeclaredRegions>,
     /// Keeps others out, where no crawl does.
     pub(crate) held: Option<DataDir>,
 }
@@ -72,12 +75,13 @@ impl Opened {
     /// Opens what lies in `dir` for reading.
     pub(crate) fn new(dir: DataDir, settings: Arc<Settings>) -> anyhow::Result<Self> {
         let state = dir.view(crawl_config::store_limits(&settings)?)?;
-        Ok(Opened { path: dir.path().to_owned(), state, settings, held: Some(dir) })
+        let regions = regions::declared(&settings)?.into();
+        Ok(Opened { path: dir.path().to_owned(), state, settings, regions, held: Some(dir) })
     }
 
     /// What questions are answered from, at `now`.
     pub(crate) fn source(&self, now: Time) -> Source<'_, DiskStore> {
-        Source { state: &self.state, dir: &self.path, now }
+        Source { state: &self.state, dir: &self.path, now, regions: &self.regions }
     }
 
     /// The WARC files and their indexes.

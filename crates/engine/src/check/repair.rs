@@ -17,7 +17,7 @@ use std::sync::Arc;
 use evercrawl_archive::{self as archive, SegmentId, SegmentStore, UnknownFile, UnknownKind};
 use evercrawl_compare::Digest;
 use evercrawl_extract::decode::{DecodeLimits, decode};
-use evercrawl_model::{Cause, Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
+use evercrawl_model::{Cause, Change, Outcome, PageKey, RecordAt, Score, Time, Visit, VisitNoise};
 use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
@@ -449,6 +449,7 @@ fn visit_of(
         record: Some(RecordAt { file: serial, offset: scanned.offset, length }),
         near: None,
         cause,
+        noise: VisitNoise::default(),
     };
     Some(FoundRecord { host, url: url.as_str().to_owned(), visit, after, holds })
 }

@@ -5,6 +5,8 @@ use evercrawl_extract::decode::DecodeLimits;
 use evercrawl_rank::Topic;
 use evercrawl_urls::CanonicalSteps;
 
+use crate::regions::DeclaredRegions;
+
 /// How answers are read.
 #[derive(Clone, Debug)]
 pub struct ReadingConfig {
@@ -20,6 +22,8 @@ pub struct ReadingConfig {
     pub take: Take,
     /// What new pages should be about, where they come by topic.
     pub topic: Option<Topic>,
+    /// The parts of pages that the user declared to be what counts.
+    pub regions: DeclaredRegions,
     /// How records are made.
     pub records: RecordConfig,
 }

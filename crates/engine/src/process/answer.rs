@@ -1,23 +1,30 @@
 //! What does an answer say of itself, and of the page that was asked for?
 
+use std::time::Duration;
+
 use evercrawl_archive as archive;
+use evercrawl_compare::{LinePlace, PageMemory, SecondLook, SiteMemory, TemplateMemory};
 use evercrawl_extract::decode::{self, Decoded};
 use evercrawl_extract::{
-    self as extract, Content, Document, Extraction, Extractor, HeaderLinks, LinkKind, LinkSources,
+    self as extract, Content, Document, Extraction, Extractor, HeaderLinks, HtmlOptions, LinkKind,
+    LinkSources,
 };
 use evercrawl_fetch::{
     ConnectFailure, DnsFailure, Failure, FetchPhase, Fetched, Response, TlsFailure, Truncation,
 };
-use evercrawl_model::{Cause, Change, Outcome, PageKind, Score, Time, Validators, Visit, Visited};
+use evercrawl_model::{
+    Cause, Change, Outcome, PageKind, Score, Time, Validators, Visit, VisitNoise, Visited,
+};
 use evercrawl_robots::Directives;
-use evercrawl_state::{PageRow, Past};
+use evercrawl_state::{PageRow, Past, Place};
 
 use super::{Job, Seen};
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
-use crate::links::LinkReader;
 use crate::nature::{self, Nature};
-use crate::novelty::Read;
+use crate::novelty::{Read, Surroundings};
+use crate::regions::DeclaredRegion;
+use crate::schedule::Schedule;
 
 /// A body with its content codings undone.
 pub(crate) fn unpack<'a>(
@@ -221,6 +228,7 @@ pub(super) fn visit_of(job: &Job, outcome: Outcome, status: u16, change: Change)
         record: None,
         near: None,
         cause: None,
+        noise: VisitNoise::default(),
     }
 }
 
@@ -265,6 +273,44 @@ pub(super) fn text_of<'a>(extracted: &'a Extraction<'_>) -> Option<&'a str> {
     }
 }
 
+/// Where the lines of the text stand.
+pub(super) fn places_of(extracted: &Extraction<'_>) -> Vec<LinePlace> {
+    let Content::Page(page) = &extracted.content else { return Vec::new() };
+    let place = |place: &extract::TextPlace| LinePlace {
+        start: place.start,
+        path: place.path,
+        aside: place.aside,
+    };
+    page.places.iter().map(place).collect()
+}
+
+/// Whether the page's last visit waits for a second look.
+pub(super) fn is_in_doubt(row: &PageRow) -> bool {
+    let memory = row.past.as_ref().and_then(|past| past.memory.as_deref());
+    memory.is_some_and(PageMemory::waits_for_second_look)
+}
+
+/// Whether what is in doubt at a visit that ended at `at` may wait for a second look; and if the visit is one itself,
+/// whether it came in time.
+pub(super) fn second_look(schedule: &Schedule, lease: &Lease, at: Time) -> SecondLook {
+    if schedule.second_look.is_none() || lease.is_past {
+        return SecondLook::Never;
+    }
+    let (Place::Due(due), Some(past)) = (lease.place, &lease.row.past) else {
+        return SecondLook::Soon;
+    };
+    let pause = due.since(past.last_visit);
+    let interval = past.last_look.map_or(Duration::ZERO, |look| past.last_visit.since(look));
+    let in_time = (pause * LATE_AFTER + LATE_AT_LEAST).max(interval / LATE_SHARE);
+    if at > past.last_visit.after(in_time) { SecondLook::Late } else { SecondLook::Soon }
+}
+
+/// A second look that takes so many times as long as it should, and this long besides, is late, unless that is little
+/// of the time between the looks before.
+const LATE_AFTER: u32 = 4;
+const LATE_AT_LEAST: Duration = Duration::from_secs(10);
+const LATE_SHARE: u32 = 10;
+
 /// True when a list is looked for where lists usually are. One that was visited before has records, which are not to
 /// be left without a page.
 pub(super) fn is_guess(row: &PageRow) -> bool {
@@ -308,7 +354,7 @@ pub(super) fn whole_past(row: &PageRow) -> Option<&Past> {
 pub(super) fn read_document<'a>(
     extractor: &'a mut Extractor,
     document: &Document<'a>,
-    links: &LinkReader,
+    options: &HtmlOptions,
     row: &PageRow,
 ) -> Extraction<'a> {
     let text_sitemap = match row.kind {
@@ -316,12 +362,33 @@ pub(super) fn read_document<'a>(
         PageKind::Page if row.seed => extract::Listing::of_text_sitemap(document, true),
         _ => None,
     };
-    let mut extracted = extractor.extract(document, links.options());
+    let mut extracted = extractor.extract(document, options);
     if let Some(listing) = text_sitemap {
         extracted.kind = extract::ContentKind::Text;
         extracted.content = Content::Listing(Box::new(listing));
     }
     extracted
+}
+
+/// Reads the part of a page that the user declared; in it nothing is masked.
+pub(super) fn read_region(
+    document: &Document<'_>,
+    region: &DeclaredRegion,
+    past: Option<&Past>,
+    least: f64,
+) -> Read {
+    let around = Surroundings {
+        page: 0,
+        places: &[],
+        site: &SiteMemory::default(),
+        template: &TemplateMemory::default(),
+        second_look: SecondLook::Never,
+        at: Time::EPOCH,
+        same_bytes: false,
+        is_unmasked: true,
+        region: region.id(),
+    };
+    Read::new(&region.text_of(document), past, &around, least)
 }
 
 #[cfg(test)]

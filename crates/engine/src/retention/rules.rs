@@ -101,7 +101,7 @@ fn begins_version(change: Change) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evercrawl_model::{Outcome, PageKey, Score};
+    use evercrawl_model::{Outcome, PageKey, Score, VisitNoise};
 
     const NOW: Time = Time::from_secs(1_794_780_950);
 
@@ -119,6 +119,7 @@ mod tests {
             record: None,
             near: None,
             cause: None,
+            noise: VisitNoise::default(),
         }
     }
 

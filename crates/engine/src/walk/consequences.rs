@@ -126,6 +126,7 @@ pub(super) fn stays_on(host: HostKey, event: &Event) -> bool {
         | Event::Rescheduled { page, .. }
         | Event::Requeued { page, .. }
         | Event::Signalled { page, .. }
+        | Event::NoiseForgotten { page }
         | Event::PutAside { page, .. }
         | Event::PutBack { page, .. } => page.host == host,
         Event::HostLearned { host: of, .. }

@@ -174,7 +174,7 @@ impl<S: Store> Walk<S> {
         came: WhatCame,
         at: Time,
     ) -> Result<Processed, EngineError> {
-        let lease = Box::new(lease);
+        let lease = Box::new(Lease { is_past: true, ..lease });
         let mut processed = match came {
             WhatCame::Answer(fetched) => {
                 let job = Job { lease, fetched: *fetched, rendered: None, asked: at, ended: at };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_model::{Band, Event, HostKey, Override, Time};
+use evercrawl_model::{Band, Event, HostKey, Override, PageKey, Time};
 use evercrawl_state::{PageStatus, Place, Store, View};
 use evercrawl_urls::Canonical;
 
@@ -24,6 +24,8 @@ pub enum OverrideChange {
     Begin(Override),
     /// This holds no more.
     End(Override),
+    /// What was learned of the noise of a page is forgotten.
+    ForgetNoise(PageKey),
 }
 
 impl<S: Store> Walk<S> {
@@ -41,6 +43,9 @@ impl<S: Store> Walk<S> {
         match change {
             OverrideChange::Begin(user_override) => self.begin_override(user_override.clone(), now),
             OverrideChange::End(user_override) => self.end_override(user_override, now),
+            OverrideChange::ForgetNoise(page) => {
+                self.ledger.apply(&Event::NoiseForgotten { page: *page }, now).map(drop)
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use evercrawl_model::{Event, HostKey, NextVisit, PageKey, Time};
 use evercrawl_state::{PageRow, Place, Store, View};
 
-use super::confirming::Confirming;
+use super::confirming::{self, Confirming};
 use super::ledger::Ledger;
 use super::periodic_review::PeriodicReview;
 use super::section_recheck::SectionRecheck;
@@ -148,7 +148,9 @@ impl Revisits {
         now: Time,
     ) -> Result<Option<Box<Lease>>, EngineError> {
         let Place::Due(due) = lease.place else { return self.judge_recheck(lease, ledger, now) };
-        if self.planner.is_audit(lease.page) || self.confirming.wants(lease.page) {
+        let is_second_look = confirming::is_second_look(&lease);
+        let is_audit = self.planner.is_audit(lease.page);
+        if is_audit || is_second_look && due <= now || self.confirming.wants(lease.page) {
             return Ok(Some(lease));
         }
         let pinned = pinned_due(overrides, &lease).unwrap_or(Time::NEVER);
@@ -156,6 +158,8 @@ impl Revisits {
             return Ok(Some(lease));
         }
         let verdict = match self.planner.check_due(lease.page, &lease.row, due, now) {
+            // A second look that comes at once says little.
+            _ if is_second_look => Err(Deferral::NotWorthFetching(due)),
             Err(Deferral::DueLater(later)) if later.min(pinned) <= due => ahead_of_pin(&lease, now),
             verdict => verdict,
         };

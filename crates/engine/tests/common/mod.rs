@@ -30,6 +30,7 @@ pub(crate) fn small_crawl() -> WalkConfig {
             unpack: evercrawl_extract::decode::DecodeLimits::default(),
             take: Take::default(),
             topic: None,
+            regions: Default::default(),
             records: RecordConfig { level: 1, requests: true },
         },
         scope: ScopeKind::Host,

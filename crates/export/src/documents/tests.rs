@@ -12,6 +12,7 @@ fn visit(change: Change, outcome: Outcome) -> VisitView {
         status: Some(200),
         change: Code(change),
         score: 1.0,
+        in_doubt: false,
         digest: None,
         bytes: 10,
         ms: 1,

@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use html5gum::{Emitter, Error, State};
 
 use super::context::Context;
+use super::line_places::OpenBlocks;
 use super::names::{Attr, Name, Tag, ends_foreign_content};
 use super::rules;
 use super::start_tag::{Attributes, CurrentTag};
@@ -31,6 +32,8 @@ pub(super) struct Sink<'a> {
     attributes: Attributes<'a>,
     /// The element whose end tag ends raw text.
     last_start: Tag,
+    /// The blocks around the text, where lines are to have places.
+    blocks: Option<OpenBlocks>,
     /// The link whose words are being gathered, and where they began.
     anchor: Option<(usize, usize)>,
 }
@@ -73,8 +76,9 @@ impl<'a> Sink<'a> {
             ground: AttributeTarget::Text,
             body_began: false,
             tag: CurrentTag::default(),
-            attributes: Attributes::new(values),
+            attributes: Attributes::new(values, options.places),
             last_start: Tag::Inline,
+            blocks: options.places.then(OpenBlocks::default),
             anchor: None,
         }
     }
@@ -94,7 +98,11 @@ impl<'a> Sink<'a> {
     #[inline]
     pub(super) fn begin_attribute(&mut self) -> bool {
         self.attributes.end_attribute();
-        let wanted = !self.tag.is_end && self.tag.tag().may_hold_text();
+        let marks = |tag: Tag| self.options.places && tag.separates();
+        let wanted = !self.tag.is_end && {
+            let tag = self.tag.tag();
+            tag.may_hold_text() || marks(tag)
+        };
         self.attributes.begin_attribute(wanted);
         wanted
     }
@@ -118,6 +126,12 @@ impl<'a> Sink<'a> {
         }
         if tag.separates() {
             self.output.text.end_line();
+            if let Some(blocks) = &mut self.blocks {
+                blocks.begin(self.tag.name(), &self.attributes);
+                if self.tag.self_closing && self.syntax == Syntax::Xml {
+                    blocks.end(self.tag.name());
+                }
+            }
         }
         if tag.may_hold_text() && (!self.context.is_inert() || self.reads_templates()) {
             self.take_links(tag);
@@ -212,6 +226,9 @@ impl<'a> Sink<'a> {
         self.target = self.ground;
         if tag.separates() {
             self.output.text.end_line();
+            if let Some(blocks) = &mut self.blocks {
+                blocks.end(self.tag.name());
+            }
         }
         if tag == Tag::A {
             self.end_anchor();
@@ -245,7 +262,15 @@ impl Emitter for Sink<'_> {
                     self.output.text.push("\u{fffd}".as_bytes());
                 }
             }
-            AttributeTarget::Text => self.output.text.push(bytes),
+            AttributeTarget::Text => {
+                if let Some(blocks) = &self.blocks
+                    && self.output.text.is_at_line_start()
+                    && !bytes.iter().all(u8::is_ascii_whitespace)
+                {
+                    self.output.page.places.push(blocks.place(self.output.text.len()));
+                }
+                self.output.text.push(bytes);
+            }
             AttributeTarget::Title => self.output.title.push(bytes),
             AttributeTarget::Nowhere => {}
         }

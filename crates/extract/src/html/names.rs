@@ -139,12 +139,14 @@ pub(super) enum Attr {
     Action,
     Background,
     Cite,
+    Class,
     Content,
     Data,
     Encoding,
     Href,
     Hreflang,
     HttpEquiv,
+    Id,
     ImageSrcset,
     Lang,
     Method,
@@ -238,11 +240,13 @@ static ATTRIBUTES: PerfectNameTable<Option<Attr>, 64> = PerfectNameTable::new(
     &[
         (Some(Attr::Action), &["action"]),
         (Some(Attr::Cite), &["cite"]),
+        (Some(Attr::Class), &["class"]),
         (Some(Attr::Content), &["content"]),
         (Some(Attr::Data), &["data"]),
         (Some(Attr::Encoding), &["encoding"]),
         (Some(Attr::Href), &["href"]),
         (Some(Attr::Hreflang), &["hreflang"]),
+        (Some(Attr::Id), &["id"]),
         (Some(Attr::Lang), &["lang"]),
         (Some(Attr::Method), &["method"]),
         (Some(Attr::Name), &["name"]),
@@ -361,7 +365,7 @@ impl Name {
     }
 
     /// Asks something of its letters; a name that is too long has none.
-    fn with_bytes<T>(&self, what: impl FnOnce(&[u8]) -> T) -> T {
+    pub(super) fn with_bytes<T>(&self, what: impl FnOnce(&[u8]) -> T) -> T {
         what(self.letters.to_le_bytes().get(..self.length).unwrap_or_default())
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Attributes<'a> {
     present: u32,
     name: Name,
     reading: AttributeState,
+    /// Whether classes and ids are of interest.
+    marks: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,13 +68,14 @@ enum AttributeState {
 }
 
 impl<'a> Attributes<'a> {
-    pub(super) fn new(values: &'a mut Vec<u8>) -> Self {
+    pub(super) fn new(values: &'a mut Vec<u8>, marks: bool) -> Self {
         Attributes {
             values,
             spans: [(0, 0); Attr::COUNT],
             present: 0,
             name: Name::default(),
             reading: AttributeState::Nothing,
+            marks,
         }
     }
 
@@ -123,6 +126,7 @@ impl<'a> Attributes<'a> {
             return false;
         }
         self.reading = match Attr::of(&self.name) {
+            Some(Attr::Class | Attr::Id) if !self.marks => AttributeState::Nothing,
             Some(attr) if self.present & (1 << attr as u32) == 0 => {
                 self.spans[attr as usize].0 = self.values.len();
                 AttributeState::Value(attr)

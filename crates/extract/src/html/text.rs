@@ -29,6 +29,11 @@ impl TextBuffer {
         self.bytes.len()
     }
 
+    /// Whether the next word begins a line.
+    pub(super) fn is_at_line_start(&self) -> bool {
+        self.bytes.last().is_none_or(|last| *last == b'\n')
+    }
+
     /// Adds characters as the tokenizer hands them over, possibly split inside a character.
     #[inline]
     pub(super) fn push(&mut self, chunk: &[u8]) {

@@ -139,7 +139,7 @@ fn rank_by_counts(counts: &[u32]) -> Vec<f64> {
 mod tests {
     use evercrawl_model::{
         Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Score,
-        Visit, Visited,
+        Visit, VisitNoise, Visited,
     };
     use evercrawl_state::{MemoryStore, Settings, State};
 
@@ -159,6 +159,7 @@ mod tests {
             record: None,
             near: None,
             cause: None,
+            noise: VisitNoise::default(),
         };
         Event::Visited(Box::new(Visited {
             visit,
@@ -170,6 +171,7 @@ mod tests {
             memory: None,
             differing: Vec::new(),
             untold: None,
+            observed: None,
             links: Some(links),
             anchors: Vec::new(),
             first_of_digest: false,

@@ -1,6 +1,6 @@
 //! Which words of a page changed, by what the archive holds of it?
 
-mod versions;
+pub(crate) mod versions;
 mod words;
 
 use evercrawl_model::Time;
@@ -135,8 +135,9 @@ pub fn diff<S: Store>(
     let times = (asked.from.map(|at| at.0), asked.to.map(|at| at.0));
     let (old, new) = choose(&mut archived, times)?;
     let (before, after) = (archived.text(&old)?, archived.text(&new)?);
-    let (old_noise, new_noise) = (archived.noise(&before), archived.noise(&after));
-    let (before, after) = (words::split(&before, &old_noise), words::split(&after, &new_noise));
+    let (old_noise, new_noise) = (archived.noise(&old, &before), archived.noise(&new, &after));
+    let (mut before, after) = (words::split(&before, &old_noise), words::split(&after, &new_noise));
+    words::mark_replaced_by_noise(&mut before, &after);
     let changes = Changes::between(&before, &after);
     Ok(DiffView {
         url: url.as_str().to_owned(),
@@ -181,10 +182,11 @@ fn last_change<S: Store>(
         )));
     };
     let text = archived.text(&new)?;
-    let latest = words::split(&text, &archived.noise(&text));
+    let latest = words::split(&text, &archived.noise(&new, &text));
     for old in versions[to + 1..].iter().take(MOST_READ) {
         let text = archived.text(old)?;
-        let words = words::split(&text, &archived.noise(&text));
+        let mut words = words::split(&text, &archived.noise(old, &text));
+        words::mark_replaced_by_noise(&mut words, &latest);
         if !Changes::between(&words, &latest).is_empty() {
             return Ok((*old, new));
         }

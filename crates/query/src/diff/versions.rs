@@ -1,12 +1,13 @@
 //! Which versions of a page are archived, and what do they say?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use evercrawl_archive::{Record, RecordCache};
-use evercrawl_compare::{PageMemory, SiteMemory};
-use evercrawl_extract::{Content, Document, Extractor, HtmlOptions, decode};
+use evercrawl_compare::{NoiseReason, Outline};
+use evercrawl_engine::regions::DeclaredRegion;
+use evercrawl_extract::{Content, ContentKind, Document, Extractor, HtmlOptions, decode};
 use evercrawl_model::{Outcome, RecordAt, Time, Visit};
 use evercrawl_state::{PageRow, Store};
 use evercrawl_urls::Canonical;
@@ -19,38 +20,35 @@ const RECORD_CAP: usize = 1 << 28;
 
 /// Content that a page had from one visit to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Version {
+pub(crate) struct Version {
     /// The visit that first saw it.
-    pub(super) since: Time,
+    pub(crate) since: Time,
     /// The visit that last saw it.
-    pub(super) until: Time,
-    pub(super) digest: [u8; 20],
+    pub(crate) until: Time,
+    pub(crate) digest: [u8; 20],
     /// Whether it did not arrive whole.
-    pub(super) cut: bool,
+    pub(crate) cut: bool,
 }
 
 /// What the archive holds of a page.
-pub(super) struct Archived<'a, S> {
+pub(crate) struct Archived<'a, S> {
     source: &'a Source<'a, S>,
     url: &'a Canonical,
     /// The latest first; at least one.
-    pub(super) versions: Vec<Version>,
+    pub(crate) versions: Vec<Version>,
     /// Where each content of the page was recorded, the latest visit first.
     records: HashMap<[u8; 20], Vec<RecordAt>>,
     cache: RecordCache,
     texts: HashMap<[u8; 20], String>,
-    /// What is noise on the page and on its site, by all visits so far.
-    memory: Option<PageMemory>,
-    site: SiteMemory,
-    page: u64,
+    /// The passages of each content that its visits took for noise, and why.
+    masked: HashMap<[u8; 20], Vec<(u32, NoiseReason)>>,
 }
 
 impl<'a, S: Store> Archived<'a, S> {
-    pub(super) fn open(source: &'a Source<'a, S>, url: &'a Canonical) -> Result<Self, QueryError> {
-        let (key, row) = source.known_page(url)?;
+    pub(crate) fn open(source: &'a Source<'a, S>, url: &'a Canonical) -> Result<Self, QueryError> {
+        let (_, row) = source.known_page(url)?;
         let cache = RecordCache::new(source.segments(), CACHE, RECORD_CAP);
         let (versions, records) = (Vec::new(), HashMap::new());
-        let past = row.past.as_ref();
         let mut archived = Archived {
             source,
             url,
@@ -58,9 +56,7 @@ impl<'a, S: Store> Archived<'a, S> {
             records,
             cache,
             texts: HashMap::new(),
-            memory: past.and_then(|past| PageMemory::from_bytes(past.memory.as_deref()?)),
-            site: source.state.site(key.host)?,
-            page: key.url,
+            masked: HashMap::new(),
         };
         archived.read_history(&row)?;
         archived.pass_over_dropped()?;
@@ -75,11 +71,20 @@ impl<'a, S: Store> Archived<'a, S> {
     }
 
     fn read_history(&mut self, row: &PageRow) -> Result<(), QueryError> {
+        let mut settled = HashSet::new();
         for visit in self.source.state.history(row) {
             let (_, visit) = visit?;
             let Some(digest) = content_of(&visit) else { continue };
             let cut = visit.outcome == Outcome::Cut;
             self.records.entry(digest).or_default().extend(visit.record);
+            let masked = visit.noise.masked.iter().filter_map(|number| {
+                let reason = NoiseReason::from_number((number >> 24) as u8)?;
+                Some((number & 0xFF_FFFF, reason))
+            });
+            self.masked.entry(digest).or_default().extend(masked);
+            if !visit.noise.in_doubt {
+                settled.insert(digest);
+            }
             match self.versions.last_mut() {
                 Some(later) if later.digest == digest => later.since = visit.at,
                 _ => self.versions.push(Version { since: visit.at, until: visit.at, digest, cut }),
@@ -89,6 +94,15 @@ impl<'a, S: Store> Archived<'a, S> {
         if self.versions.iter().any(|version| !version.cut) {
             self.versions.retain(|version| !version.cut);
         }
+        // What a visit in doubt saw counts as a version once another visit found it again.
+        self.versions.retain(|version| settled.contains(&version.digest));
+        self.versions.dedup_by(|earlier, later| {
+            let same = earlier.digest == later.digest;
+            if same {
+                later.since = earlier.since;
+            }
+            same
+        });
         Ok(())
     }
 
@@ -117,12 +131,13 @@ impl<'a, S: Store> Archived<'a, S> {
     }
 
     /// What a reader saw of a version, a line a block.
-    pub(super) fn text(&mut self, version: &Version) -> Result<String, QueryError> {
+    pub(crate) fn text(&mut self, version: &Version) -> Result<String, QueryError> {
         if let Some(text) = self.texts.get(&version.digest) {
             return Ok(text.clone());
         }
         let record = self.record(version)?;
-        let text = text_of(&record, self.url.as_str()).ok_or_else(|| {
+        let text = text_of(&record, self.url.as_str(), self.source.regions.of(self.url.as_str()))
+            .ok_or_else(|| {
             nothing(format!("the version of {} has no text to compare", version.since))
         })?;
         self.texts.insert(version.digest, text.clone());
@@ -131,13 +146,21 @@ impl<'a, S: Store> Archived<'a, S> {
 
     /// From now on nothing is noise.
     pub(super) fn forget_noise(&mut self) {
-        self.memory = None;
+        self.masked.clear();
     }
 
-    /// Where what differs in a text of the page is no news.
-    pub(super) fn noise(&self, text: &str) -> Vec<Range<usize>> {
-        let memory = self.memory.as_ref();
-        memory.map_or_else(Vec::new, |memory| memory.noise_ranges(text, &self.site, self.page))
+    /// What of a version its visits took for noise, and why. What all pages of the site share is among it, though it
+    /// is news.
+    pub(crate) fn masked(&self, version: &Version) -> &[(u32, NoiseReason)] {
+        self.masked.get(&version.digest).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where what differs in the text of a version is no news: what its visits left out, and nothing else.
+    pub(super) fn noise(&self, version: &Version, text: &str) -> Vec<Range<usize>> {
+        let masked = self.masked(version).iter();
+        let passing = masked.filter(|(_, reason)| reason.is_passing()).map(|(id, _)| *id);
+        let ids: Vec<u32> = passing.collect();
+        if ids.is_empty() { Vec::new() } else { Outline::of_text(text).ranges_of(&ids) }
     }
 
     /// The record that holds the content of a version: one of its own visits, or of the page that
@@ -193,13 +216,22 @@ fn content_of(visit: &Visit) -> Option<[u8; 20]> {
     visit.digest.filter(|_| brought)
 }
 
-/// What a record says.
-pub(crate) fn text_of(record: &Record, url: &str) -> Option<String> {
+/// What a record says, in its region where one is declared.
+pub(crate) fn text_of(
+    record: &Record,
+    url: &str,
+    region: Option<&DeclaredRegion>,
+) -> Option<String> {
     let body = unpacked(record);
     let content_type = record.http_headers("content-type").next();
     let document = Document { bytes: &body.bytes, content_type: content_type.as_deref(), url };
     let mut extractor = Extractor::new();
-    match extractor.extract(&document, &HtmlOptions::default()).content {
+    let extracted = extractor.extract(&document, &HtmlOptions::default());
+    let is_markup = matches!(extracted.kind, ContentKind::Html | ContentKind::Xhtml);
+    if let Some(region) = region.filter(|_| is_markup) {
+        return Some(region.text_of(&document));
+    }
+    match extracted.content {
         Content::Page(page) => {
             let title = page.title.as_deref().map(|title| format!("{title}\n"));
             Some(title.unwrap_or_default() + &page.text)

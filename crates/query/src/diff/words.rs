@@ -86,6 +86,18 @@ pub(super) fn join(words: &[Word<'_>]) -> String {
     text
 }
 
+/// Words that noise took the place of were noise, too: at the first visits nobody could know.
+pub(super) fn mark_replaced_by_noise(old: &mut [Word<'_>], new: &[Word<'_>]) {
+    if !new.iter().any(|word| word.noise) {
+        return;
+    }
+    for run in runs(old, new).into_iter().filter(|run| !run.same && !run.new.is_empty()) {
+        if new[run.new].iter().all(|word| word.noise) {
+            old[run.old].iter_mut().for_each(|word| word.noise = true);
+        }
+    }
+}
+
 /// What became of some words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {

@@ -221,10 +221,10 @@ pub struct VisitsStep {
 /// What of it is volatile, and not counted as change?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolatileStep {
-    /// Passages that differ on nearly every visit, as clocks and counters do.
-    pub passages: u64,
-    /// Places where a few passages alternate.
-    pub alternating: u64,
+    /// Places of the page that are known to be noise.
+    pub places: u64,
+    /// Whether the last visit is in doubt, and waits for a second look.
+    pub in_doubt: bool,
 }
 
 /// When is it visited next?

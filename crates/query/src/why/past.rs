@@ -78,10 +78,7 @@ impl<S: Store> Question<'_, S> {
 
 /// What of a page differs again and again and is no change.
 fn volatile(memory: &PageMemory) -> Option<Step> {
-    let step = VolatileStep {
-        passages: memory.ticking_passages() as u64,
-        alternating: memory.rotating_places() as u64,
-    };
-    let any = step.passages + step.alternating > 0;
-    any.then(|| Step::info(Inputs::Volatile(step)))
+    let step =
+        VolatileStep { places: memory.noise_places() as u64, in_doubt: memory.is_in_doubt() };
+    (step.places > 0 || step.in_doubt).then(|| Step::info(Inputs::Volatile(step)))
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_engine::config::{ReadingConfig, RecordConfig, Take, WalkConfig};
+use evercrawl_engine::regions::DeclaredRegions;
 use evercrawl_engine::retention::Keep;
 use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_model::{
     Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKey, PageKind, PolicyNotes,
-    Refusal, RobotsCopy, Score, Time, Visit, Visited,
+    Refusal, RobotsCopy, Score, Time, Visit, VisitNoise, Visited,
 };
 use evercrawl_query::Source;
 use evercrawl_state::{MemoryStore, Settings, State};
@@ -34,17 +35,20 @@ pub(crate) fn travelled<T: Serialize + DeserializeOwned>(view: &T) -> T {
 /// A crawl whose state is in memory.
 pub(crate) struct Crawl {
     pub(crate) state: State<MemoryStore>,
+    pub(crate) regions: DeclaredRegions,
 }
 
 impl Crawl {
     pub(crate) fn new() -> Self {
         let settings = Settings { seed: 7, shards: 4 };
-        Crawl { state: State::open(Arc::new(MemoryStore::default()), settings, None).unwrap() }
+        let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
+        Crawl { state, regions: DeclaredRegions::default() }
     }
 
     /// What is asked so many seconds after the crawl began.
     pub(crate) fn source(&self, seconds: u64) -> Source<'_, MemoryStore> {
-        Source { state: self.state.view(), dir: Path::new("/nowhere"), now: at(seconds) }
+        let (state, dir) = (self.state.view(), Path::new("/nowhere"));
+        Source { state, dir, now: at(seconds), regions: &self.regions }
     }
 
     pub(crate) fn apply(&mut self, event: &Event) {
@@ -90,6 +94,7 @@ impl Crawl {
             record: None,
             near: None,
             cause: None,
+            noise: VisitNoise::default(),
         };
         self.apply(&Event::Visited(Box::new(Visited {
             visit,
@@ -101,6 +106,7 @@ impl Crawl {
             memory: None,
             differing: Vec::new(),
             untold: None,
+            observed: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: true,
@@ -132,6 +138,7 @@ pub(crate) fn config() -> WalkConfig {
             unpack: evercrawl_extract::decode::DecodeLimits::default(),
             take: Take::default(),
             topic: None,
+            regions: Default::default(),
             records: RecordConfig { level: 1, requests: true },
         },
         scope: ScopeKind::Host,

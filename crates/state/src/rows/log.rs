@@ -2,12 +2,13 @@
 
 use evercrawl_model::{
     Cause, Change, LifeChange, LifeState, LogNotice, Outcome, RecordAt, Refusal, Score, Visit,
+    VisitNoise,
 };
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-pub(crate) const VISIT: u8 = 3;
+pub(crate) const VISIT: u8 = 4;
 /// Rows that tell of no visit.
 pub(super) const NOTICE: u8 = 0x40;
 
@@ -24,24 +25,46 @@ pub(crate) struct Logged {
 impl Logged {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut row = encode_visit(&self.visit, self.before);
-        row.extend(self.turn.map(|turn| turn.from.number() << 4 | turn.to.number()));
+        let turn = self.turn.map(|turn| turn.from.number() << 4 | turn.to.number());
+        let noise = &self.visit.noise;
+        if noise.is_empty() {
+            row.extend(turn);
+        } else {
+            row.extend([turn.unwrap_or(NO_TURN), u8::from(noise.in_doubt)]);
+            row.extend(noise.masked.iter().flat_map(|passage| passage.to_le_bytes()));
+        }
         row
     }
 
     pub(crate) fn decode(row: &[u8]) -> Result<Self, StateError> {
         let (mut row, format) = Reader::up_to(row, VISIT)?;
-        let (visit, before) = read_visit(&mut row, format)?;
-        let turn = if row.is_empty() { None } else { Some(read_turn(&mut row)?) };
+        let (mut visit, before) = read_visit(&mut row, format)?;
+        let turn = if row.is_empty() { None } else { read_turn(&mut row)? };
+        if !row.is_empty() {
+            visit.noise = read_noise(&mut row)?;
+        }
         Ok(Logged { visit, before, turn })
     }
 }
 
-fn read_turn(row: &mut Reader<'_>) -> Result<LifeChange, StateError> {
-    row.code(|n| {
-        Some(LifeChange {
+/// In the place of a turn, where there was none and more follows.
+const NO_TURN: u8 = 0xff;
+
+fn read_noise(row: &mut Reader<'_>) -> Result<VisitNoise, StateError> {
+    let mut noise = VisitNoise { in_doubt: row.byte()? != 0, masked: Vec::new() };
+    while !row.is_empty() {
+        noise.masked.push(u32::from_le_bytes(row.array()?));
+    }
+    Ok(noise)
+}
+
+fn read_turn(row: &mut Reader<'_>) -> Result<Option<LifeChange>, StateError> {
+    row.code(|n| match n {
+        NO_TURN => Some(None),
+        _ => Some(Some(LifeChange {
             from: LifeState::from_number(n >> 4)?,
             to: LifeState::from_number(n & 0xf)?,
-        })
+        })),
     })
 }
 
@@ -76,7 +99,8 @@ pub(crate) fn decode_notice(row: &[u8]) -> Result<LogNotice, StateError> {
         0 => LogNotice::LifeChanged {
             page: row.page()?,
             at: row.time()?,
-            change: read_turn(&mut row)?,
+            change: read_turn(&mut row)?
+                .ok_or_else(|| StateError::Corrupt("a change of state without one".into()))?,
             reason: row.code(Refusal::from_number)?,
         },
         1 => LogNotice::SiteChanged { host: row.host()?, at: row.time()?, passages: row.small()? },
@@ -140,5 +164,6 @@ fn read_visit_without_cause(row: &mut Reader<'_>, format: u8) -> Result<Visit, S
         })?,
         near: row.maybe(Reader::page)?,
         cause: None,
+        noise: VisitNoise::default(),
     })
 }

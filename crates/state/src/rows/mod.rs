@@ -9,6 +9,7 @@
 //! | 1 | without what the scheduler and the comparison keep, nor who announced it | without a score |
 //! | 2 | with them; its importance may follow at the end | with one; how it turned the page's life may follow |
 //! | 3 | also with why its last visit failed, and whether what is held of it is cut | also with why it failed |
+//! | 4 | | what of it was noise may follow |
 
 mod host;
 mod log;

@@ -1,4 +1,4 @@
-use evercrawl_model::{Cause, Change, HostKey, LifeChange, LogNotice, Score, Visit};
+use evercrawl_model::{Cause, Change, HostKey, LifeChange, LogNotice, Score, Visit, VisitNoise};
 use proptest::prelude::*;
 
 use super::*;
@@ -93,8 +93,17 @@ fn rows_of_the_log_round_trip() {
         record: None,
         near: None,
         cause: Some(Cause::DnsNotFound),
+        noise: VisitNoise::default(),
     };
-    for (before, turn) in [(None, None), (Some(8), Some(turn)), (None, Some(turn))] {
+    let noisy = VisitNoise { in_doubt: true, masked: vec![7, 0x0100_0009] };
+    let noisy = Visit { noise: noisy, ..visit.clone() };
+    for (visit, before, turn) in [
+        (&visit, None, None),
+        (&visit, Some(8), Some(turn)),
+        (&visit, None, Some(turn)),
+        (&noisy, Some(8), None),
+        (&noisy, None, Some(turn)),
+    ] {
         let logged = Logged { visit: visit.clone(), before, turn };
         assert!(!is_notice(&logged.encode()));
         assert_eq!(Logged::decode(&logged.encode()).unwrap(), logged);

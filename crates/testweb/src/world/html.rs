@@ -46,7 +46,9 @@ impl World {
         push(out, "</h1>\n<p>Filed under ");
         push(out, self.prose.word(page.key() + u64::from(source.one_word_differs)));
         push(out, ".</p>\n");
-        if self.push_spam_text(out, host, page) {
+        if self.push_storefront(out, host, page, look) {
+            // Its text is among its parts.
+        } else if self.push_spam_text(out, host, page) {
             self.push_text(out, host, page, look.now_ms, scratch);
         }
         push(out, "</main>\n");

@@ -20,6 +20,7 @@ mod prose;
 mod reach;
 mod rings;
 mod spam;
+mod storefront;
 mod traps;
 mod truth;
 
@@ -35,6 +36,7 @@ pub use page::{Fate, PageId};
 pub(crate) use paths::split_port;
 pub use reach::ReachScope;
 pub use spam::Spam;
+pub use storefront::{ChangingPart, PageLayout};
 pub use truth::PageTruth;
 
 use crate::WorldConfig;

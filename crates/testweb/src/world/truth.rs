@@ -1,6 +1,6 @@
 //! What is true about a page, and how is it reported? One JSON object per page, one line each.
 
-use super::{InsteadOfNotFound, PageId, Spam, World};
+use super::{ChangingPart, InsteadOfNotFound, PageId, Spam, World};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
@@ -21,6 +21,9 @@ pub struct PageTruth {
     pub changes: Vec<u64>,
     /// Its version: the time of the last change, or of its creation. None when it is not alive.
     pub version: Option<u64>,
+    /// What a change of it alters, where pages have parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<ChangingPart>,
     /// What its host pretends, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spam: Option<Spam>,
@@ -45,6 +48,7 @@ impl World {
             rate: self.rate_per_day(page),
             changes: self.changes_between(page, self.config.origin_ms, at_ms),
             version: self.version_at(page, at_ms),
+            part: self.changing_part(page),
             spam: self.spam(page.host),
             instead: self.instead(page, at_ms),
         }

@@ -11,7 +11,9 @@ use evercrawl_serve::{CrawlNews, CrawlOrder};
 use evercrawl_state::DiskStore;
 
 use super::{Directory, Label, on_signals};
-use crate::args::{Common, CommonOfSeveral, Crawl, CrawlProcess, CrawlRules, RunArgs, Seeds};
+use crate::args::{
+    Common, CommonOfSeveral, Crawl, CrawlProcess, CrawlRules, RenderingArgs, RunArgs, Seeds,
+};
 use crate::settings::Settings;
 use crate::{crawl_config, exit, print, units};
 
@@ -89,6 +91,7 @@ fn quiet(data: &Path) -> (Crawl, Common) {
         seeds: Seeds { urls: Vec::new(), seeds: Vec::new(), tag: Vec::new() },
         common: CommonOfSeveral { data: vec![data.to_owned()], config: None, set: Vec::new() },
         rules: CrawlRules::default(),
+        rendering: RenderingArgs::default(),
         run: RunArgs::default(),
         push: None,
         json: false,

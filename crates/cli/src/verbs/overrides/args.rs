@@ -28,6 +28,9 @@ pub(crate) enum Override {
     /// Stop fetching matching pages, or list the exclusions
     #[command(after_help = "Example: evercrawl exclude '/private/' --dry-run --data web")]
     Exclude(Exclude),
+    /// Show the noise learned for a page, or forget it
+    #[command(after_help = "Example: evercrawl noise https://example.org/ --forget --data web")]
+    Noise(Noise),
     /// Resume a paused host, or remove another override
     Resume(Resume),
     /// List all overrides, or remove one
@@ -75,6 +78,9 @@ impl Override {
                 OverrideRequest::Exclude { pattern: pattern.clone(), dry_run, force }
             }
             Override::Exclude(_) => list("exclude"),
+            Override::Noise(args) => {
+                OverrideRequest::Noise { url: args.url.clone(), forget: args.forget }
+            }
             Override::Resume(args) => {
                 OverrideRequest::Remove { what: args.what.clone(), kind: None }
             }
@@ -93,6 +99,7 @@ impl Override {
             Override::Pause(args) => &args.about,
             Override::Trust(args) => &args.about,
             Override::Exclude(args) => &args.about,
+            Override::Noise(args) => &args.about,
             Override::Resume(args) => &args.about,
             Override::Overrides(args) => &args.about,
         }
@@ -119,6 +126,17 @@ pub(crate) struct Pin {
     /// Remove the pin
     #[arg(long, requires = "url", conflicts_with = "every")]
     pub(super) remove: bool,
+    #[command(flatten)]
+    pub(super) about: About,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Noise {
+    /// The page
+    pub(super) url: String,
+    /// Forget what was learned, on all pages with URLs like it: the next differences count until they are learned again
+    #[arg(long)]
+    pub(super) forget: bool,
     #[command(flatten)]
     pub(super) about: About,
 }

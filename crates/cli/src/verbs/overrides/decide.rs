@@ -10,8 +10,8 @@ use evercrawl_engine::overrides::Overrides as OverridesInForce;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet, Time};
 use evercrawl_query::{
-    ChangedOverride, ExclusionCount, ListedOverrides, OverrideKind, OverrideNote, OverrideNow,
-    OverrideRequest, OverrideView, OverridesView,
+    self as query, ChangedOverride, ExclusionCount, ListedOverrides, OverrideKind, OverrideNote,
+    OverrideNow, OverrideRequest, OverrideView, OverridesView,
 };
 use evercrawl_state::PageStatus;
 use evercrawl_urls::{Canonical, Patterns, UrlFilter};
@@ -65,6 +65,7 @@ pub(super) fn decide(asked: &OverrideRequest, opened: &Opened) -> anyhow::Result
         OverrideRequest::Exclude { pattern, dry_run, force } => {
             exclude(opened, pattern, *dry_run, *force)
         }
+        OverrideRequest::Noise { url, forget } => noise(opened, url, *forget),
         OverrideRequest::Remove { what, kind: Some(kind) } if kind == "pin" => {
             end(opened, canonical(&opened.settings, what)?.as_str(), &["pin"])
         }
@@ -72,6 +73,16 @@ pub(super) fn decide(asked: &OverrideRequest, opened: &Opened) -> anyhow::Result
         OverrideRequest::Remove { what, kind: None } => end(opened, what, &EVERY_KIND),
         OverrideRequest::List { kind } => list(opened, kind.as_deref()),
     }
+}
+
+/// What was learned of a page's noise, which may be forgotten.
+fn noise(opened: &Opened, url: &str, forget: bool) -> anyhow::Result<Decided> {
+    let url = canonical(&opened.settings, url)?;
+    let noise = query::noise(&opened.source(SystemClock.now()), &url)?;
+    let (page, _) = opened.state.keyer().page(host_of(&opened.state, &url), url.as_str());
+    let changes = if forget { vec![OverrideChange::ForgetNoise(page)] } else { Vec::new() };
+    let view = OverridesView::Noise { noise: Box::new(noise), forgotten: forget };
+    Ok(Decided { changes, view })
 }
 
 /// The overrides in force, of one kind or all.

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use evercrawl_query::{
-    ChangedOverride, ExclusionCount, OverrideKind, OverrideNote, OverrideNow, OverridesView,
+    ChangedOverride, ExclusionCount, NoisePassage, NoiseView, OverrideKind, OverrideNote,
+    OverrideNow, OverridesView,
 };
 
 use crate::print;
@@ -19,6 +20,9 @@ pub(super) fn write_json(out: &mut dyn Write, view: &OverridesView) -> io::Resul
             changed.iter().try_for_each(|line| print::json_line(out, line))
         }
         OverridesView::Counted(count) => print::json_line(out, count),
+        OverridesView::Noise { noise, forgotten } => {
+            print::json_line(out, &NoiseLine { noise, forgotten: *forgotten })
+        }
     }
 }
 
@@ -36,8 +40,37 @@ pub(super) fn write_text(out: &mut dyn Write, view: &OverridesView) -> io::Resul
         }
         OverridesView::Changed(changed) => changed.iter().flat_map(changed_lines).collect(),
         OverridesView::Counted(count) => counted_lines(count),
+        OverridesView::Noise { noise, forgotten: true } => vec![format!(
+            "what was learned of the noise of {} and pages like it is forgotten: {}",
+            noise.url,
+            show_counted(noise.template_places, "place")
+        )],
+        OverridesView::Noise { noise, .. } => noise_lines(noise),
     };
     lines.iter().try_for_each(|line| writeln!(out, "{}", print::plain(line)))
+}
+
+/// What was learned of a page's noise, and whether it was forgotten.
+#[derive(serde::Serialize)]
+struct NoiseLine<'a> {
+    #[serde(flatten)]
+    noise: &'a NoiseView,
+    forgotten: bool,
+}
+
+fn noise_lines(noise: &NoiseView) -> Vec<String> {
+    let places = format!("{} of noise", show_counted(noise.places, "place"));
+    let like = show_count(noise.template_places);
+    let mut lines = vec![format!("{}: {places}; {like} on pages like it", noise.url)];
+    if noise.in_doubt {
+        lines.push("the last visit is in doubt: a second look decides".to_owned());
+    }
+    if let (Some(version), false) = (&noise.version, noise.passages.is_empty()) {
+        lines.push(format!("not told as news in the version of {version}:"));
+    }
+    let passage = |passage: &NoisePassage| format!("  {:11} {}", passage.reason, passage.text);
+    lines.extend(noise.passages.iter().map(passage));
+    lines
 }
 
 /// `no boosts`.

@@ -136,16 +136,11 @@ fn visits(of: &VisitsStep, now: Time) -> String {
 }
 
 fn volatile(of: &VolatileStep) -> String {
-    let passages = show_counted(of.passages, "volatile passage");
-    let of_what = if of.passages == 1 { "clock or counter" } else { "clocks or counters" };
-    let places = show_counted(of.alternating, "place");
-    let parts = [
-        (of.passages, format!("{passages} ({of_what})")),
-        (of.alternating, format!("{places} where passages alternate")),
-    ];
-    let parts: Vec<String> =
-        parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
-    parts.join(", ")
+    let places = format!("differences in {} of noise", show_counted(of.places, "place"));
+    let doubt = "the last visit is in doubt: a second look decides";
+    let parts = [(of.places > 0, places), (of.in_doubt, doubt.to_owned())];
+    let parts: Vec<String> = parts.into_iter().filter(|part| part.0).map(|part| part.1).collect();
+    parts.join("; ")
 }
 
 fn next(of: &NextStep, context: Context<'_>) -> String {

@@ -8,6 +8,7 @@ use crate::overrides::Overrides;
 use crate::planner::VisitContext;
 use crate::process::{Job, Processed};
 use crate::schedule::Schedule;
+use crate::walk::confirming;
 use crate::walk::revisits::Revisits;
 
 /// Sets when a page is visited again, and what is noted of it, after a visit that found so many new links.
@@ -25,6 +26,12 @@ pub(in crate::walk) fn plan<S: Store>(
     let conditional = lease.validators_to_send() != (None, None);
     let former = moved::former(view, &lease.row)?;
     let look = VisitContext { ended, new_links, conditional, moved_from: former };
+    if processed.visited.visit.noise.in_doubt {
+        let due = confirming::second_look(lease, schedule, ended);
+        revisits.planner.record_doubt(&lease.row, &mut processed.visited, due);
+        revisits.visited(page.host, view.counters().pages, now);
+        return Ok(());
+    }
     revisits.planner.record_visit(&lease.row, schedule, &mut processed.visited, &look);
     revisits.visited(page.host, view.counters().pages, now);
     revisits.confirming.visited(processed, schedule);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_compare::SiteMemory;
+use evercrawl_compare::{SiteMemory, TemplateMemory};
 use evercrawl_fetch::{Failure, Fetched, Times};
 use evercrawl_model::{
     Change, Discovery, Event, HostUpdate, Importance, NextVisit, Outcome, PageKey, PageKind,
-    PolicyNotes, Score, Time, Validators, Visit, Visited,
+    PolicyNotes, Score, Time, Validators, Visit, VisitNoise, Visited,
 };
 use evercrawl_state::{MemoryStore, PageRow, PageStatus, Past, Place, Settings, State};
 use evercrawl_urls::Canonical;
@@ -114,6 +114,7 @@ pub(crate) fn visit_to(url: &str, outcome: Outcome) -> Processed {
         record: None,
         near: None,
         cause: None,
+        noise: VisitNoise::default(),
     };
     let visited = Visited {
         visit,
@@ -125,6 +126,7 @@ pub(crate) fn visit_to(url: &str, outcome: Outcome) -> Processed {
         memory: None,
         differing: Vec::new(),
         untold: None,
+        observed: None,
         links: None,
         anchors: Vec::new(),
         first_of_digest: false,
@@ -159,9 +161,11 @@ fn job(found: Discovery) -> Job {
         ip: None,
         host_failures: 0,
         site_memory: SiteMemory::default(),
+        template_memory: TemplateMemory::default(),
         soft_404_profile: None,
         soft_404_profiled_at: Time::EPOCH,
         is_unmasked: false,
+        is_past: false,
         conditions: Conditions { etag: false, last_modified: false },
     };
     let fetched = Fetched {
