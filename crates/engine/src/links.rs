@@ -1,5 +1,7 @@
 //! Where does a page lead, and may we go there? Links become discoveries or counted refusals.
 
+mod verdicts;
+
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -49,7 +51,7 @@ impl RefusalCounts {
     }
 }
 
-/// Where a page found_links.
+/// Where a page leads.
 #[derive(Clone, Debug, Default)]
 pub struct FoundLinks {
     /// Links that may enter the frontier.
@@ -448,31 +450,9 @@ impl LinkReader {
         })
     }
 
-    /// Where a redirect found_links.
+    /// Where a redirect leads.
     pub fn target(&self, lease: &Lease, location: &str) -> Result<Canonical, Refusal> {
         Base::new(&lease.row.url, self.steps)?.join(location)
-    }
-
-    /// Whether a page of the crawl that is rendered may ask for this: as for a page requisite.
-    pub(crate) fn sub_request_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
-        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        if !self.take.embeds_from_any_host && !gate.scope().contains(url) {
-            return Err(Refusal::OutOfScope);
-        }
-        gate.check_requisite(url, at)
-    }
-
-    /// Whether a list of pages may be fetched.
-    pub(crate) fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
-        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        packed_allowed(gate.check_url(url, 0, at))
-    }
-
-    /// The verdict that a URL would get, `depth` links away from a seed.
-    pub fn verdict(&self, url: &Canonical, depth: u16, at: Time) -> Result<(), (Refusal, String)> {
-        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        let words = || gate.explain(url, depth, at).unwrap_or_default();
-        gate.check_url(url, depth, at).map_err(|reason| (reason, words()))
     }
 
     /// Other rules hold from now on, for all that share the gate; the scope stays.

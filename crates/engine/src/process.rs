@@ -15,17 +15,17 @@ use evercrawl_compare::{
     self as compare, Fingerprint, NotFoundPage, Outline, PageMemory, Soft404Profile,
 };
 use evercrawl_extract::decode::Decoded;
-use evercrawl_extract::{self as extract, Extractor, HtmlOptions, LinkSources};
+use evercrawl_extract::{self as extract, Extractor, LinkSources};
 use evercrawl_fetch::{Body, Failure, Fetched, Times};
 use evercrawl_model::{
     Cause, Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Time,
     Visit, Visited,
 };
-use evercrawl_state::{PageRow, Past, Reading, StateError, Store};
+use evercrawl_state::{Past, Reading, StateError, Store};
 
 use self::answer::{
-    change_seen, directives, document, is_conditional, is_gone, is_guess, is_in_doubt, kind_of,
-    nature_of, places_of, read_document, read_region, second_look, substitutes, text_of, truncated,
+    change_seen, directives, document, is_conditional, is_gone, is_guess, kind_of, nature_of,
+    options_for, read_document, read_region, read_text, substitutes, text_of, truncated,
     validators_of, visit_of, whole_past,
 };
 pub use self::answer::{header_links, outcome_of_answer};
@@ -37,7 +37,7 @@ use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};
-use crate::novelty::{self, Read, Surroundings};
+use crate::novelty::{self, Read};
 use crate::recent::{Digest, Recent};
 use crate::schedule::{Schedule, is_host_failure, parse_retry_after};
 
@@ -270,20 +270,7 @@ impl<S: Store> Processor<S> {
             matches!(extracted.kind, extract::ContentKind::Html | extract::ContentKind::Xhtml);
         let region = self.config.regions.of(&row.url).filter(|_| is_markup);
         let declared = region.map(|region| read_region(&document, region, comparable, least));
-        let read = text_of(&extracted).map(|text| {
-            let around = Surroundings {
-                page: lease.page.url,
-                places: &places_of(&extracted),
-                site: &lease.site_memory,
-                template: &lease.template_memory,
-                second_look: second_look(&self.schedule, lease, processed.job.ended),
-                at: processed.job.ended,
-                same_bytes,
-                is_unmasked: lease.is_unmasked,
-                region: 0,
-            };
-            Read::new(text, comparable, &around, least)
-        });
+        let read = read_text(&self.schedule, &processed.job, &extracted, (comparable, same_bytes));
         processed.visited.kind = kind_of(&extracted, row.kind);
         let media_type = Some(extracted.kind.mime());
         let nature = nature_of(lease, &extracted, read.as_ref(), processed.job.ended);
@@ -291,8 +278,8 @@ impl<S: Store> Processor<S> {
             processed.is_in_doubt = matches!(nature, Nature::Suspect(_));
             return Ok((!directives.noarchive, media_type));
         }
-        let at = processed.job.ended;
-        let (lease, found_links) = (&processed.job.lease, &mut processed.links);
+        let (lease, at) = (&processed.job.lease, processed.job.ended);
+        let found_links = &mut processed.links;
         let headers = header_links(response, self.config.take.sources);
         let read_from = (&extracted, headers.links());
         let kept = self.links.read(lease, read_from, directives.nofollow, at, found_links);
@@ -309,23 +296,6 @@ impl<S: Store> Processor<S> {
         }
         self.read_other_links(processed, unpacked, directives.nofollow);
         Ok((!directives.noarchive, media_type))
-    }
-
-    /// Reads where a rendered page leads beside the links in its own DOM, and where its source does.
-    fn read_other_links(&mut self, processed: &mut Processed, unpacked: &[u8], nofollow: bool) {
-        let (Some(rendered), Ok(response)) =
-            (&processed.job.rendered, &processed.job.fetched.result)
-        else {
-            return;
-        };
-        let (lease, at) = (&processed.job.lease, processed.job.ended);
-        let others = rendered::other_links(&rendered.page, self.links.options());
-        let others = rendered::document(&others, &lease.row.url);
-        for document in [others, document(response, unpacked, &lease.row.url)] {
-            let extracted = self.extractor.extract(&document, self.links.options());
-            let read_from = (&extracted, &extract::Links::default());
-            self.links.read(lease, read_from, nofollow, at, &mut processed.links);
-        }
     }
 
     /// Reads a page that did not arrive whole. What is held of it stays; only where nothing whole is held, what
@@ -610,15 +580,4 @@ impl<S: Store> Processor<S> {
         processed.verdict =
             hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rare_visit(ended))));
     }
-}
-
-/// How a page is read. Where nothing differs, nobody asks where it stands.
-fn options_for<'a>(
-    links: &'a LinkReader,
-    row: &PageRow,
-    past: Option<&Past>,
-    same_bytes: bool,
-) -> &'a HtmlOptions {
-    let is_compared = past.is_some() && (!same_bytes || is_in_doubt(row));
-    if is_compared { links.options_with_places() } else { links.options() }
 }

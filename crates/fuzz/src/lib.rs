@@ -5,9 +5,11 @@
 //! (`make fuzz`, in the `fuzz` directory beside `crates`); the tests try the same targets on inputs that a
 //! seed makes of examples.
 
+mod folder;
 mod importing;
 mod mutate;
 mod reference;
+mod stored;
 mod targets;
 
 pub use mutate::Mutator;

@@ -2,7 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::world::PageLayout;
+/// What the pages of a world are like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PageLayout {
+    /// Articles: paragraphs of sentences.
+    #[default]
+    Article,
+    /// Products with price and stock, amid recommendations, notices and counters.
+    Shop,
+    /// Stories with headlines, amid teasers, quotes and advertisements.
+    Portal,
+}
 
 /// Everything that decides what a world is like. Two worlds with equal configurations are equal at every moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -22,11 +22,11 @@ mod server;
 mod world;
 
 pub use check::{LogCheckReport, check_access_log};
-pub use config::{HostShares, PageShares, WorldConfig};
+pub use config::{HostShares, PageLayout, PageShares, WorldConfig};
 pub use options::{UnknownPreset, WorldOptions};
 pub use server::{Error, ServeConfig, TROUBLES, TestServer, Trouble, serve};
 pub use world::{
     ChangingPart, Charset, Decline, Edit, Fate, Host, HostClass, HostFault, HostLayout, HostRobots,
-    HostValidators, InsteadOfNotFound, LifeSpan, Limit, Noise, PageId, PageLayout, PageTruth,
-    ReachScope, RetryAfter, Sitemap, Spam, Trap, World, WorldAnswer, WorldRequest,
+    HostValidators, InsteadOfNotFound, LifeSpan, Limit, Noise, PageId, PageTruth, ReachScope,
+    RetryAfter, Sitemap, Spam, Trap, World, WorldAnswer, WorldRequest,
 };

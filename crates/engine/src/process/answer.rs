@@ -21,6 +21,7 @@ use evercrawl_state::{PageRow, Past, Place};
 use super::{Job, Seen};
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
+use crate::links::LinkReader;
 use crate::nature::{self, Nature};
 use crate::novelty::{Read, Surroundings};
 use crate::regions::DeclaredRegion;
@@ -389,6 +390,39 @@ pub(super) fn read_region(
         region: region.id(),
     };
     Read::new(&region.text_of(document), past, &around, least)
+}
+
+/// Reads the text of a page, compared with what is held of it.
+pub(super) fn read_text(
+    schedule: &Schedule,
+    job: &Job,
+    extracted: &Extraction<'_>,
+    (past, same_bytes): (Option<&Past>, bool),
+) -> Option<Read> {
+    let lease = &job.lease;
+    let around = Surroundings {
+        page: lease.page.url,
+        places: &places_of(extracted),
+        site: &lease.site_memory,
+        template: &lease.template_memory,
+        second_look: second_look(schedule, lease, job.ended),
+        at: job.ended,
+        same_bytes,
+        is_unmasked: lease.is_unmasked,
+        region: 0,
+    };
+    text_of(extracted).map(|text| Read::new(text, past, &around, schedule.least_change))
+}
+
+/// How a page is read. Where nothing differs, nobody asks where it stands.
+pub(super) fn options_for<'a>(
+    links: &'a LinkReader,
+    row: &PageRow,
+    past: Option<&Past>,
+    same_bytes: bool,
+) -> &'a HtmlOptions {
+    let is_compared = past.is_some() && (!same_bytes || is_in_doubt(row));
+    if is_compared { links.options_with_places() } else { links.options() }
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! Which links does a rendered page have beside those in its own DOM?
 
 use evercrawl_compare::Digest;
-use evercrawl_extract::{ContentKind, Document, Extractor, HtmlOptions, LinkRef};
+use evercrawl_extract::{ContentKind, Document, Extractor, HtmlOptions, LinkRef, Links};
 use evercrawl_model::Outcome;
 use evercrawl_render::{Frame, LeadKind, Rendered};
-use evercrawl_state::PageRow;
+use evercrawl_state::{PageRow, Store};
 use url::Url;
 
-use super::answer::whole_past;
-use super::processed::Job;
+use super::Processor;
+use super::answer::{self, whole_past};
+use super::processed::{Job, Processed};
 
 /// What the identity of a rendered page begins with: what a browser made of a page is never compared with its source.
 const MARK: [u8; 4] = *b"DOM\0";
@@ -93,4 +94,29 @@ fn add(url: &str, found: &mut String) {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
+}
+
+impl<S: Store> Processor<S> {
+    /// Reads where a rendered page leads beside the links in its own DOM, and where its source does.
+    pub(super) fn read_other_links(
+        &mut self,
+        processed: &mut Processed,
+        unpacked: &[u8],
+        nofollow: bool,
+    ) {
+        let (Some(rendered), Ok(response)) =
+            (&processed.job.rendered, &processed.job.fetched.result)
+        else {
+            return;
+        };
+        let (lease, at) = (&processed.job.lease, processed.job.ended);
+        let others = other_links(&rendered.page, self.links.options());
+        let others = self::document(&others, &lease.row.url);
+        let source = answer::document(response, unpacked, &lease.row.url);
+        for document in [others, source] {
+            let extracted = self.extractor.extract(&document, self.links.options());
+            let read_from = (&extracted, &Links::default());
+            self.links.read(lease, read_from, nofollow, at, &mut processed.links);
+        }
+    }
 }

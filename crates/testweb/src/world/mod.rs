@@ -36,7 +36,7 @@ pub use page::{Fate, PageId};
 pub(crate) use paths::split_port;
 pub use reach::ReachScope;
 pub use spam::Spam;
-pub use storefront::{ChangingPart, PageLayout};
+pub use storefront::ChangingPart;
 pub use truth::PageTruth;
 
 use crate::WorldConfig;

@@ -7,19 +7,7 @@ use super::bytes::{push, push_hex, push_number};
 use super::dice::{DicePurpose, WorldDice};
 use super::html::PageAppearance;
 use super::{Host, PageId, World};
-
-/// What the pages of a world are like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PageLayout {
-    /// Articles: paragraphs of sentences.
-    #[default]
-    Article,
-    /// Products with price and stock, amid recommendations, notices and counters.
-    Shop,
-    /// Stories with headlines, amid teasers, quotes and advertisements.
-    Portal,
-}
+use crate::config::PageLayout;
 
 /// What a change of a page alters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
