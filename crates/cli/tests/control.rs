@@ -121,7 +121,7 @@ fn what_is_not_understood_is_refused_with_a_reason() {
     };
     assert_eq!(asks(json!({"pages": {"after": "x"}})).0, "bad_request");
     assert_eq!(asks(json!({"plan": {"seconds": -1.0}})).0, "bad_request");
-    assert_eq!(asks(json!({"history": {"url": "http://a.test/never"}})).0, "unexpected");
+    assert_eq!(asks(json!({"history": {"url": "http://a.test/never"}})).0, "not_known");
     // Half a request, and then no more.
     let mut half = UnixStream::connect(socket(&place)).unwrap();
     half.write_all(b"{\"version\": 1, \"req").unwrap();

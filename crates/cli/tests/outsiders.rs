@@ -86,7 +86,8 @@ fn pages_do_not_speak_to_the_terminal_and_name_no_file() {
 
     let mut files = Vec::new();
     files_below(place.path(), &mut files);
-    let names = ["evercrawl", "remembered", "learned", "lock", "store", "seen", "state", "cache"];
+    let names =
+        ["evercrawl", "remembered", "learned", "lock", "store", "seen", "state", "cache", "trend"];
     let ours = |name: &str| {
         let own = place.path().join(name);
         let inside = name.starts_with("data/") || name.starts_with("cache/");

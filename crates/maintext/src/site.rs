@@ -7,20 +7,22 @@ use crate::blocks::Block;
 /// Passages of some pages of a site, and on how many of them each stands.
 #[derive(Clone, Debug, Default)]
 pub struct SitePassages {
-    pages: u32,
+    pages: HashSet<u64>,
     counts: HashMap<u64, u32>,
 }
 
 /// On how many pages a passage must stand, and on which part of all pages, to be the site's.
 const COMMON: u32 = 3;
 const SHARE: u32 = 2;
-/// Passages that are remembered.
+/// Passages, and pages, that are remembered.
 const MOST: usize = 20_000;
 
 impl SitePassages {
-    /// Remembers the passages of a page.
-    pub fn add(&mut self, blocks: &[Block]) {
-        self.pages += 1;
+    /// Remembers the passages of a page; other versions of the same page count nothing more.
+    pub fn add(&mut self, page: u64, blocks: &[Block]) {
+        if self.pages.len() >= MOST || !self.pages.insert(page) {
+            return;
+        }
         let own: HashSet<u64> = blocks.iter().map(Block::id).collect();
         for id in own {
             if self.counts.len() < MOST || self.counts.contains_key(&id) {
@@ -30,13 +32,15 @@ impl SitePassages {
     }
 
     /// Pages so far.
-    pub fn pages(&self) -> u32 {
-        self.pages
+    pub fn pages(&self) -> usize {
+        self.pages.len()
     }
 
     /// Whether at least three pages show a passage, and at least half of them.
     pub fn is_common(&self, id: u64) -> bool {
-        self.counts.get(&id).is_some_and(|count| *count >= COMMON && *count * SHARE >= self.pages)
+        self.counts
+            .get(&id)
+            .is_some_and(|count| *count >= COMMON && (*count * SHARE) as usize >= self.pages.len())
     }
 }
 
@@ -57,7 +61,8 @@ mod tests {
         for n in 0..4 {
             let before = site.is_common(blocks::read(&page(9))[2].id());
             assert_eq!(before, n >= 3);
-            site.add(&blocks::read(&page(n)));
+            site.add(n.into(), &blocks::read(&page(n)));
+            site.add(n.into(), &blocks::read(&page(n)));
         }
         let text = extract(&page(7), "http://a.org/7", &|id| site.is_common(id)).text();
         assert!(text.contains("day 7") && !text.contains("two hundred"), "{text}");

@@ -107,7 +107,7 @@ impl Figures {
 /// The answer to a request, with what further parts add to rates.
 fn first_answer(common: &Common, request: &Request) -> anyhow::Result<Answer> {
     let mut found = None;
-    super::ask(common, request, &mut |part| {
+    super::ask_and_close(common, request, &mut |part| {
         match (&mut found, part) {
             (Some(Answer::Rates(all)), Answer::Rates(more)) => all.rows.extend(more.rows),
             (None, part) => found = Some(part),

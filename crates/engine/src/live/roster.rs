@@ -156,7 +156,11 @@ impl Roster {
 
     /// What all walks have done in this run.
     fn usage(&self) -> Usage {
-        let members = lock(&self.members);
+        self.usage_of(&lock(&self.members))
+    }
+
+    /// What `members` did and have out, and what those did that left.
+    fn usage_of(&self, members: &[Arc<Member>]) -> Usage {
         let usages = members.iter().map(|member| *lock(&member.usage));
         usages.fold(*lock(&self.left), Usage::and)
     }
@@ -193,12 +197,18 @@ impl Membership {
         self.roster.config.concurrency.map_or(own, |all| own.min(part(all)))
     }
 
-    /// Whether the limit of pages of all walks would be reached by those that are out.
+    /// Whether the limit of pages of all walks would be reached by those that are out. If not, one more page is
+    /// reserved for this walk, until it says again what it has out: two walks cannot both take the last page.
     pub(super) fn page_limit_near(&self, own: Usage) -> bool {
         let Some(most) = self.roster.config.pages else { return false };
+        let members = lock(&self.roster.members);
         *lock(&self.member.usage) = own;
-        let all = self.roster.usage();
-        all.pages + all.out >= most
+        let all = self.roster.usage_of(&members);
+        let is_near = all.pages + all.out >= most;
+        if !is_near {
+            lock(&self.member.usage).out += 1;
+        }
+        is_near
     }
 
     /// Whether a limit of all walks is reached.

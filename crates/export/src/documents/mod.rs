@@ -15,7 +15,7 @@ use evercrawl_query::{LogRow, VisitView};
 use evercrawl_robots::Directives;
 use evercrawl_urls::Canonical;
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::contents::Contents;
 use crate::error::ExportError;
@@ -182,7 +182,8 @@ impl Documents {
         if self.sites.len() >= MOST_HOSTS && !self.sites.contains_key(&row.page.host) {
             self.sites.clear();
         }
-        self.sites.entry(row.page.host.clone()).or_default().add(&page.main.blocks);
+        let site = self.sites.entry(row.page.host.clone()).or_default();
+        site.add(xxh3_64(row.page.url.as_bytes()), &page.main.blocks);
         Ok(())
     }
 
