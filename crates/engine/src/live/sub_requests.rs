@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use evercrawl_fetch::{Client, Failure, Fetched, HeaderName, HeaderValue, Request, Response};
-use evercrawl_model::Time;
+use evercrawl_model::{RobotsCopy, Time};
 use evercrawl_render::{SubAnswer, SubRequest};
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Reading, Store};
@@ -24,6 +24,13 @@ use crate::schedule::{is_overload_status, parse_retry_after};
 
 /// How long rules are gone by that were fetched here.
 const RULES_FRESH: Duration = Duration::from_secs(24 * 3600);
+/// The pauses between looks for rules that the crawl may have: together longer than it takes to the next commit.
+const COMMITTED_WITHIN: [Duration; 4] = [
+    Duration::ZERO,
+    Duration::from_millis(100),
+    Duration::from_millis(150),
+    Duration::from_millis(250),
+];
 /// Origins whose rules are kept.
 const MOST_ORIGINS: usize = 10_000;
 /// How long a host is left alone that has too much to do and does not say for how long.
@@ -177,10 +184,7 @@ impl<S: Store> SubRequests<S> {
     }
 
     async fn find_rules(&self, url: &Canonical, now: Time) -> RobotsTxt {
-        let held = self.reading.view().and_then(|view| view.robots(url.origin()));
-        if let Ok(Some(copy)) = held
-            && copy.expires > now
-        {
+        if let Some(copy) = self.held_rules(url, now).await {
             // Where none could be had, nothing is allowed, as for pages.
             let status = (!keeps_waiting(&copy)).then_some(copy.status);
             return match status {
@@ -191,7 +195,20 @@ impl<S: Store> SubRequests<S> {
         self.fetch_rules(url).await
     }
 
-    /// Where a robots.txt cannot be had, or not whole, nothing is allowed.
+    /// The copy that the crawl has. What it learned within the last moments is seen after its next commit, so a look
+    /// in vain is repeated before a server is asked a second time.
+    async fn held_rules(&self, url: &Canonical, now: Time) -> Option<RobotsCopy> {
+        for pause in COMMITTED_WITHIN {
+            tokio::time::sleep(pause).await;
+            let held = self.reading.view().and_then(|view| view.robots(url.origin()));
+            if let Some(copy) = held.ok().flatten().filter(|copy| copy.expires > now) {
+                return Some(copy);
+            }
+        }
+        None
+    }
+
+    /// Where robots.txt is unreachable, or did not arrive whole, nothing is allowed.
     async fn fetch_rules(&self, url: &Canonical) -> RobotsTxt {
         let nothing = || RobotsTxt::from_response(None, b"", &self.agent);
         let mut next = Base::new(&format!("{}/robots.txt", url.origin()), self.steps)
