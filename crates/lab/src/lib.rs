@@ -1,7 +1,7 @@
 //! What does the theory look like, and how does each policy do, by the very code that crawls?
 //!
 //! A [`LabWorld`] is pages and when they change; a run drives a policy through it and yields a [`ResultRow`].
-//! [`drawings`] computes the curves of the documentation, [`figure`] writes them as SVG, [`page`] makes
+//! [`drawings`] computes the curves of the documentation, the crate `draw` writes them as SVG, [`page`] makes
 //! a report of figures and tables.
 
 mod cache;
