@@ -48,7 +48,7 @@ pub struct TrendPoint {
     pub bytes_received: u64,
     /// Bytes in the archive.
     pub bytes_archived: u64,
-    /// The estimated share of held pages that is as on the web; `None` until it is known.
+    /// The estimated share of held pages that is current; `None` until it is known.
     pub freshness: Option<f64>,
     /// By how much that may be off.
     pub freshness_error: Option<f64>,

@@ -92,7 +92,7 @@ fn filters(frame: &Frame<'_>, shown: &Changes<'_>) -> Markup {
         ("changed", "changed"),
         ("new", "new"),
         ("gone", "gone"),
-        ("near", "near copies"),
+        ("near", "nearly the same"),
         ("site", "whole sites"),
     ];
     let held = shown.asked.change.as_deref().unwrap_or_default();

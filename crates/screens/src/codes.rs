@@ -51,7 +51,7 @@ pub(crate) fn change(code: &str) -> (&'static str, Tone) {
     match code {
         "new" => ("new", Tone::Good),
         "changed" => ("changed", Tone::News),
-        "near" => ("near copy", Tone::Plain),
+        "near" => ("nearly same", Tone::Plain),
         "same" => ("unchanged", Tone::Plain),
         "gone" => ("gone", Tone::Warn),
         "failed" => ("failed", Tone::Bad),

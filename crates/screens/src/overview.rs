@@ -87,7 +87,7 @@ fn sentence(status: &Status) -> String {
     let Some(fresh) = &status.survey.freshness else { return found };
     let share = match (fresh.freshness, fresh.freshness_error) {
         (Some(share), Some(error)) => format!(
-            "{} \u{b1} {} of {} are as on the web now.",
+            "{} \u{b1} {} of {} are current.",
             percent(share),
             percent(error),
             plural(fresh.pages_held, "held page")
@@ -136,7 +136,10 @@ fn freshness_tile(shown: &Overview<'_>) -> Markup {
         None => html! { "\u{2013}" },
     };
     let note = match fresh {
-        Some(fresh) if fresh.measurable => html! { "by " (plural(fresh.audits, "audit")) },
+        Some(fresh) if fresh.measurable && fresh.audits > 0 => {
+            html! { "by " (plural(fresh.audits, "audit")) }
+        }
+        Some(fresh) if fresh.measurable => html! { "estimated, no audit yet" },
         Some(fresh) => html! { "not measured yet, " (plural(fresh.audits, "audit")) },
         None => html! { "once a crawl can tell" },
     };

@@ -254,6 +254,7 @@ fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Resul
     let data = args.data.display();
     let me = std::env::args().next().unwrap_or_else(|| "evercrawl".to_owned());
     writeln!(out, "Try next:")?;
+    writeln!(out, "  {me} serve --no-crawl --data {data}     # the same in a browser")?;
     writeln!(out, "  {me} plan --ahead 1m --data {data}")?;
     writeln!(out, "  {me} diff {} --data {data}", index.liveliest)?;
     writeln!(out, "  {me} history {} --data {data}", index.liveliest)?;

@@ -134,7 +134,7 @@ fn overall(shown: &Analytics<'_>) -> String {
     );
     match fresh.as_ref().and_then(|fresh| fresh.freshness.zip(fresh.freshness_error)) {
         Some((share, error)) => format!(
-            "{known} {} \u{b1} {} of the held pages are as on the web.",
+            "{known} {} \u{b1} {} of the held pages are current.",
             percent(share),
             percent(error)
         ),
