@@ -91,6 +91,18 @@ impl CaptureIndex {
         Ok(found)
     }
 
+    /// The captures whose keys begin so, in the order of their keys and then of time; of more than `limit`, the first.
+    pub fn captures_below(&mut self, prefix: &str, limit: usize) -> io::Result<Vec<Capture>> {
+        let found = self.read_files(|index| index.lines_with(prefix.as_bytes(), limit))?;
+        let mut found: Vec<(String, Capture)> =
+            found.into_iter().map(|capture| (surt(&capture.url), capture)).collect();
+        found.sort_by(|(key, one), (other, next)| {
+            (key, one.at, &one.warc, one.offset).cmp(&(other, next.at, &next.warc, next.offset))
+        });
+        found.truncate(limit);
+        Ok(found.into_iter().map(|(_, capture)| capture).collect())
+    }
+
     /// The capture of a URL that is nearest to a time; the later one of two that are equally near.
     pub fn nearest(&mut self, url: &str, at: Time) -> io::Result<Option<Capture>> {
         let key = format!("{} ", surt(url));

@@ -3,7 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use evercrawl_archive::{CaptureIndex, ReadError, Record, RecordCache, SegmentStore, serial_of};
+use evercrawl_archive::{
+    Capture, CaptureIndex, ReadError, Record, RecordCache, SegmentStore, serial_of,
+};
 use evercrawl_extract::decode::{DecodeLimits, decode};
 use evercrawl_model::{RecordAt, Time};
 use evercrawl_query::VisitView;
@@ -45,30 +47,38 @@ impl Contents {
     /// What a visit brought; `None` where it has no record, or none with its payload is kept.
     pub fn read(&mut self, visit: &VisitView) -> Result<Option<Content>, ExportError> {
         let Some(at) = place_of(visit) else { return Ok(None) };
-        let Some(own) = self.record(at, visit)? else { return Ok(None) };
+        self.read_at(at, visit.warc.as_deref().unwrap_or_default())
+    }
+
+    fn read_at(&mut self, at: RecordAt, warc: &str) -> Result<Option<Content>, ExportError> {
+        let Some(own) = self.record(at, warc)? else { return Ok(None) };
         let (mut whole, mut place) = (Arc::clone(&own), at);
         for _ in 0..LONGEST_CHAIN {
             if whole.header("WARC-Type") == Some("response") {
                 return Ok(Some(Content { own, whole, place }));
             }
             let Some(next) = self.referred_to(&whole)? else { return Ok(None) };
-            let Some(record) = self.record(next, visit)? else { return Ok(None) };
+            let Some(record) = self.record(next, warc)? else { return Ok(None) };
             (whole, place) = (record, next);
         }
         Ok(None)
     }
 
+    /// What a capture brought; `None` where no record with its payload is kept.
+    pub fn read_capture(&mut self, capture: &Capture) -> Result<Option<Content>, ExportError> {
+        let Some(file) = serial_of(&capture.warc) else { return Ok(None) };
+        let at = RecordAt { file, offset: capture.offset, length: capture.length };
+        self.read_at(at, &capture.warc)
+    }
+
     /// A record; `None` where its file has been dropped or rewritten meanwhile.
-    fn record(
-        &mut self,
-        at: RecordAt,
-        visit: &VisitView,
-    ) -> Result<Option<Arc<Record>>, ExportError> {
-        let warc = || visit.warc.clone().unwrap_or_default();
+    fn record(&mut self, at: RecordAt, warc: &str) -> Result<Option<Arc<Record>>, ExportError> {
         match self.cache.read(at) {
             Ok(record) => Ok(Some(record)),
             Err(ReadError::NoSuchFile { .. }) => Ok(None),
-            Err(source) => Err(ExportError::Record { warc: warc(), offset: at.offset, source }),
+            Err(source) => {
+                Err(ExportError::Record { warc: warc.to_owned(), offset: at.offset, source })
+            }
         }
     }
 
@@ -84,7 +94,7 @@ impl Contents {
             is_confirmed || digest.is_none_or(|(_, digest)| capture.digest == digest)
         });
         // Of several in one second, one with a payload is best.
-        found.sort_by_key(evercrawl_archive::Capture::is_revisit);
+        found.sort_by_key(Capture::is_revisit);
         let place = found.first().and_then(|capture| {
             let file = serial_of(&capture.warc)?;
             Some(RecordAt { file, offset: capture.offset, length: capture.length })
