@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::common::Place;
 use crate::common::site::{Answer, Request, Site};
-use crate::common::web::{Asked, Web};
+use crate::common::web::Web;
 use evercrawl_testweb::{HostShares, Spam, WorldConfig};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -154,11 +154,10 @@ impl Farmland {
 
     /// The share of requests that the farm gets from now on, until nothing else is left.
     fn share_of_farm(self, place: &Place) -> f64 {
-        let before = place.run("status --json").expect(0).json()["total"]["visits"].as_u64();
+        let began = self.web.now_ms();
         place.run(&self.crawl("--once --budget 100000/s"));
-        let requests = self.web.stop().requests();
-        let mut later = requests.into_iter().filter(|asked| asked.path != "/robots.txt");
-        let later: Vec<Asked> = later.by_ref().skip(before.unwrap() as usize).collect();
+        let mut later = self.web.stop().requests();
+        later.retain(|asked| asked.path != "/robots.txt" && asked.start_us / 1000 >= began);
         let of_farm = later.iter().filter(|asked| self.farm.contains(&asked.host)).count();
         of_farm as f64 / later.len() as f64
     }
